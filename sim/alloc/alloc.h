@@ -1,0 +1,130 @@
+/* alloc.h: models of device-memory allocators, as plans of addresses. No memory is touched; an address is a number.
+ *
+ * An allocator is one file and one row of the table in alloc.c. The world around it (what the driver can give, streams,
+ * events) comes in through struct alloc_world; what it did goes out as a list of entries, the same that PyTorch's trace
+ * holds. Rules and their sources: docs/allocators.md.
+ * Ownership: the model owns its segments and blocks; an address is valid from alloc_take until alloc_free.
+ * One thread at a time; two models are independent. */
+#ifndef ALLOC_H
+#define ALLOC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "alloc_settings.h"
+
+struct error;
+struct framework;
+struct alloc;
+
+enum alloc_entry_kind {
+    ALLOC_ENTRY_ALLOC,          /* bytes = requested, block_bytes = the block's size */
+    ALLOC_ENTRY_FREE_REQUESTED, /* likewise */
+    ALLOC_ENTRY_FREE_COMPLETED, /* likewise */
+    ALLOC_ENTRY_SEGMENT_ALLOC,  /* bytes = the segment's */
+    ALLOC_ENTRY_SEGMENT_FREE,
+    ALLOC_ENTRY_SEGMENT_MAP, /* bytes mapped at address */
+    ALLOC_ENTRY_SEGMENT_UNMAP,
+    ALLOC_ENTRY_OOM /* bytes = ROUNDED request; address = the device's free bytes, as PyTorch's entry has it */
+};
+
+struct alloc_entry {
+    enum alloc_entry_kind kind;
+    uint64_t address, bytes, block_bytes;
+    uint64_t stream; /* raw handle */
+    uint64_t segment_address; /* of a block: its segment's or reservation's start; of a segment entry: address */
+    uint64_t pool_id[2];
+    bool small_pool, expandable;
+};
+
+/* Everything an allocator asks of its surroundings. `entry` may be NULL. With all three event functions NULL every
+ * event is complete as soon as it is recorded. */
+struct alloc_world {
+    void *user;
+    void (*entry)(void *user, const struct alloc_entry *entry);
+    /* Records an event on `stream` now and returns its id. */
+    uint64_t (*event_record)(void *user, uint64_t stream);
+    bool (*event_done)(void *user, uint64_t event);
+    void (*event_wait)(void *user, uint64_t event); /* the host waits; done from then on */
+    void (*stream_wait)(void *user, uint64_t stream); /* the host waits for all work queued on stream; may be NULL */
+};
+
+struct alloc_config {
+    const struct framework *framework; /* version switches: tie rule, list rounding rule ... */
+    struct alloc_settings settings;
+    uint64_t total_bytes;    /* what the driver reports as the device's memory */
+    uint64_t capacity_bytes; /* what the process can really get: total minus context and other processes */
+    struct alloc_world world;
+};
+
+enum alloc_result { ALLOC_OK, ALLOC_OOM, ALLOC_HOST_MEMORY };
+
+/* One statistic: PyTorch's four fields. */
+struct alloc_stat {
+    uint64_t current, peak, allocated, freed;
+};
+
+enum alloc_pool_class { ALLOC_POOL_ALL, ALLOC_POOL_SMALL, ALLOC_POOL_LARGE, ALLOC_POOL_CLASS_COUNT };
+
+/* torch.cuda.memory_stats(), by its names. */
+struct alloc_stats {
+    struct alloc_stat allocation[ALLOC_POOL_CLASS_COUNT], allocated_bytes[ALLOC_POOL_CLASS_COUNT];
+    struct alloc_stat active[ALLOC_POOL_CLASS_COUNT], active_bytes[ALLOC_POOL_CLASS_COUNT];
+    struct alloc_stat requested_bytes[ALLOC_POOL_CLASS_COUNT];
+    struct alloc_stat segment[ALLOC_POOL_CLASS_COUNT], reserved_bytes[ALLOC_POOL_CLASS_COUNT];
+    struct alloc_stat inactive_split[ALLOC_POOL_CLASS_COUNT];
+    struct alloc_stat inactive_split_bytes[ALLOC_POOL_CLASS_COUNT];
+    struct alloc_stat oversize_allocations, oversize_segments;
+    uint64_t num_alloc_retries, num_ooms, num_sync_all_streams, num_device_alloc, num_device_free;
+    uint64_t num_oom_rejections;
+};
+
+/* The figures of the last out-of-memory, as PyTorch's message states them. */
+struct alloc_oom {
+    uint64_t requested_bytes, rounded_bytes, segment_bytes;
+    uint64_t device_total_bytes, device_free_bytes;
+    uint64_t allowed_bytes;                    /* the limit; 0 = none */
+    uint64_t allocated_bytes, reserved_bytes;  /* by the framework */
+    uint64_t private_pool_bytes;               /* free bytes held in private pools */
+};
+
+/* Hooks of one allocator. */
+struct alloc_ops {
+    const char *name, *doc;
+    /* NULL + *err on bad settings or exhausted host memory. */
+    struct alloc *(*create)(const struct alloc_config *config, struct error *err);
+    void (*destroy)(struct alloc *al);
+    enum alloc_result (*take)(struct alloc *al, uint64_t bytes, uint64_t stream, uint64_t *address);
+    void (*free)(struct alloc *al, uint64_t address);
+    void (*record_stream)(struct alloc *al, uint64_t address, uint64_t stream); /* (optional) ignored */
+    void (*empty_cache)(struct alloc *al);                                      /* (optional) ignored */
+    const struct alloc_stats *(*stats)(const struct alloc *al);
+    const struct alloc_oom *(*last_oom)(const struct alloc *al);
+};
+
+/* Every implementation's struct begins with this. */
+struct alloc {
+    const struct alloc_ops *ops;
+};
+
+/* The table: rows in order, NULL after the last; row 0 is the default, "native". */
+const struct alloc_ops *alloc_row(size_t index);
+const struct alloc_ops *alloc_find(const char *name);
+
+struct alloc *alloc_create(const struct alloc_ops *ops, const struct alloc_config *config, struct error *err);
+void alloc_destroy(struct alloc *al);
+/* Takes `bytes` (> 0: empty tensors never get here) on `stream`. ALLOC_OOM when the retry path has failed too: the
+ * state stays valid, alloc_last_oom() has the figures. */
+enum alloc_result alloc_take(struct alloc *al, uint64_t bytes, uint64_t stream, uint64_t *address);
+void alloc_free(struct alloc *al, uint64_t address);
+void alloc_record_stream(struct alloc *al, uint64_t address, uint64_t stream);
+void alloc_empty_cache(struct alloc *al);
+const struct alloc_stats *alloc_get_stats(const struct alloc *al);
+const struct alloc_oom *alloc_last_oom(const struct alloc *al);
+
+/* PyTorch's own words (c10 CUDACachingAllocator, "CUDA out of memory. Tried to allocate ..."), with `device_ordinal`.
+ * Writes at most `size` bytes. `process_lines` false leaves out what names process ids. */
+void alloc_oom_message(const struct alloc_oom *oom, unsigned device_ordinal, char *out, size_t size);
+
+#endif

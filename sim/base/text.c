@@ -1,0 +1,69 @@
+/* text.c: see text.h. */
+#include "text.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "xalloc.h"
+
+static bool reserve(struct text *text, size_t more) {
+    if (text->failed)
+        return false;
+    if (more > SIZE_MAX / 4 - text->length) {
+        text->failed = true;
+        return false;
+    }
+    size_t need = text->length + more + 1;
+    if (need <= text->capacity)
+        return true;
+    size_t capacity = text->capacity ? text->capacity : 256;
+    while (capacity < need)
+        capacity *= 2;
+    char *moved = xrealloc(text->at, capacity);
+    if (!moved) {
+        text->failed = true;
+        return false;
+    }
+    text->at = moved;
+    text->capacity = capacity;
+    return true;
+}
+
+void text_add_bytes(struct text *text, const void *bytes, size_t count) {
+    if (!reserve(text, count))
+        return;
+    memcpy(text->at + text->length, bytes, count);
+    text->length += count;
+    text->at[text->length] = '\0';
+}
+
+void text_add(struct text *text, const char *s) {
+    text_add_bytes(text, s, strlen(s));
+}
+
+void text_format(struct text *text, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    va_list again;
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    if (n < 0)
+        text->failed = true;
+    else if (reserve(text, (size_t)n)) {
+        vsnprintf(text->at + text->length, (size_t)n + 1, format, again);
+        text->length += (size_t)n;
+    }
+    va_end(again);
+}
+
+const char *text_get(const struct text *text) {
+    return text->at ? text->at : "";
+}
+
+void text_fini(struct text *text) {
+    xfree(text->at);
+    memset(text, 0, sizeof *text);
+}

@@ -1,0 +1,23 @@
+/* text.h: a growing string for writers. A failed allocation is remembered in `failed` (the text then stays as it was),
+ * so writers check once at the end. Zero bytes are an empty text. */
+#ifndef TEXT_H
+#define TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "attr.h"
+
+struct text {
+    char *at; /* NUL-terminated once anything was added, else NULL */
+    size_t length, capacity;
+    bool failed;
+};
+
+void text_add(struct text *text, const char *s);
+void text_add_bytes(struct text *text, const void *bytes, size_t count);
+void text_format(struct text *text, const char *format, ...) ATTR_PRINTF(2, 3);
+const char *text_get(const struct text *text); /* never NULL */
+void text_fini(struct text *text);
+
+#endif

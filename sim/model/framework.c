@@ -1,0 +1,45 @@
+/* framework.c: see framework.h. Sources: allocator.md 15 (tie rule), steps.md 12 and 19, and recordings of the releases
+ * themselves (docs/validation.md). */
+#include "framework.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "error.h"
+
+static const struct framework rows[] = {
+    {.name = "pytorch-2.15",
+     .doc = "PyTorch 2.15.0: cuBLAS workspace taken per call",
+     .major = 2,
+     .minor = 15,
+     .cublas_workspace = WORKSPACE_PER_CALL,
+     .cublaslt_unified = false,
+     .cublaslt_workspace_bytes = UINT64_C(1048576),
+     .tie_by_segment_age = true,
+     .sdpa_prefers_cudnn = true},
+    {.name = "pytorch-2.11",
+     .doc = "PyTorch 2.11.0: cuBLAS workspace kept per handle and stream",
+     .major = 2,
+     .minor = 11,
+     .cublas_workspace = WORKSPACE_PER_HANDLE_STREAM,
+     .cublaslt_unified = true,
+     .cublaslt_workspace_bytes = UINT64_C(1048576),
+     .tie_by_segment_age = false,
+     .sdpa_prefers_cudnn = false},
+};
+
+const struct framework *framework_row(size_t index) {
+    return index < sizeof rows / sizeof rows[0] ? &rows[index] : NULL;
+}
+
+const struct framework *framework_find(const char *name, struct error *err) {
+    char names[256] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (strcmp(rows[i].name, name) == 0)
+            return &rows[i];
+        used += (size_t)snprintf(names + used, sizeof names - used, " %s", rows[i].name);
+    }
+    error_set(err, ERROR_USAGE, "unknown framework '%s'; known:%s", name, names);
+    return NULL;
+}
