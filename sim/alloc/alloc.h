@@ -1,10 +1,11 @@
-/* alloc.h: models of device-memory allocators, as plans of addresses. No memory is touched; an address is a number.
+/* alloc.h: models of device-memory allocators, as plans of addresses. No memory is touched; an
+ * address is a number.
  *
- * An allocator is one file and one row of the table in alloc.c. The world around it (what the driver can give, streams,
- * events) comes in through struct alloc_world; what it did goes out as a list of entries, the same that PyTorch's trace
- * holds. Rules and their sources: docs/allocators.md.
- * Ownership: the model owns its segments and blocks; an address is valid from alloc_take until alloc_free.
- * One thread at a time; two models are independent. */
+ * An allocator is one file and one row of the table in alloc.c. The world around it (what the
+ * driver can give, streams, events) comes in through struct alloc_world; what it did goes out as a
+ * list of entries, the same that PyTorch's trace holds. Rules and their sources:
+ * docs/allocators.md. Ownership: the model owns its segments and blocks; an address is valid from
+ * alloc_take until alloc_free. One thread at a time; two models are independent. */
 #ifndef ALLOC_H
 #define ALLOC_H
 
@@ -26,20 +27,22 @@ enum alloc_entry_kind {
     ALLOC_ENTRY_SEGMENT_FREE,
     ALLOC_ENTRY_SEGMENT_MAP, /* bytes mapped at address */
     ALLOC_ENTRY_SEGMENT_UNMAP,
-    ALLOC_ENTRY_OOM /* bytes = ROUNDED request; address = the device's free bytes, as PyTorch's entry has it */
+    ALLOC_ENTRY_OOM /* bytes = ROUNDED request; address = the device's free bytes, as PyTorch's
+                       entry has it */
 };
 
 struct alloc_entry {
     enum alloc_entry_kind kind;
     uint64_t address, bytes, block_bytes;
-    uint64_t stream; /* raw handle */
-    uint64_t segment_address; /* of a block: its segment's or reservation's start; of a segment entry: address */
+    uint64_t stream;          /* raw handle */
+    uint64_t segment_address; /* of a block: its segment's or reservation's start; of a segment
+                                 entry: address */
     uint64_t pool_id[2];
     bool small_pool, expandable;
 };
 
-/* Everything an allocator asks of its surroundings. `entry` may be NULL. With all three event functions NULL every
- * event is complete as soon as it is recorded. */
+/* Everything an allocator asks of its surroundings. `entry` may be NULL. With all three event
+ * functions NULL every event is complete as soon as it is recorded. */
 struct alloc_world {
     void *user;
     void (*entry)(void *user, const struct alloc_entry *entry);
@@ -47,14 +50,24 @@ struct alloc_world {
     uint64_t (*event_record)(void *user, uint64_t stream);
     bool (*event_done)(void *user, uint64_t event);
     void (*event_wait)(void *user, uint64_t event); /* the host waits; done from then on */
-    void (*stream_wait)(void *user, uint64_t stream); /* the host waits for all work queued on stream; may be NULL */
+    void (*stream_wait)(
+        void *user,
+        uint64_t stream); /* the host waits for all work queued on stream; may be NULL */
+    /* (optional) The address of a new segment or reservation of `bytes`, for replays that know it;
+     * 0: the driver refuses. NULL: addresses grow from ALLOC_FIRST_ADDRESS in steps of 2 MiB and
+     * never return. */
+    uint64_t (*plan_address)(void *user, uint64_t bytes, bool reservation);
 };
 
+#define ALLOC_FIRST_ADDRESS UINT64_C(0x7f0000000000)
+
 struct alloc_config {
-    const struct framework *framework; /* version switches: tie rule, list rounding rule ... */
+    const struct framework
+        *framework; /* version switches: tie rule, redirection ...; NULL: the newest */
     struct alloc_settings settings;
     uint64_t total_bytes;    /* what the driver reports as the device's memory */
-    uint64_t capacity_bytes; /* what the process can really get: total minus context and other processes */
+    uint64_t capacity_bytes; /* what the process can really get: total minus context and other
+                                processes */
     struct alloc_world world;
 };
 
@@ -65,7 +78,12 @@ struct alloc_stat {
     uint64_t current, peak, allocated, freed;
 };
 
-enum alloc_pool_class { ALLOC_POOL_ALL, ALLOC_POOL_SMALL, ALLOC_POOL_LARGE, ALLOC_POOL_CLASS_COUNT };
+enum alloc_pool_class {
+    ALLOC_POOL_ALL,
+    ALLOC_POOL_SMALL,
+    ALLOC_POOL_LARGE,
+    ALLOC_POOL_CLASS_COUNT
+};
 
 /* torch.cuda.memory_stats(), by its names. */
 struct alloc_stats {
@@ -78,15 +96,17 @@ struct alloc_stats {
     struct alloc_stat oversize_allocations, oversize_segments;
     uint64_t num_alloc_retries, num_ooms, num_sync_all_streams, num_device_alloc, num_device_free;
     uint64_t num_oom_rejections;
+    int64_t max_split_size; /* as the allocator was built; -1: unlimited */
 };
 
 /* The figures of the last out-of-memory, as PyTorch's message states them. */
 struct alloc_oom {
     uint64_t requested_bytes, rounded_bytes, segment_bytes;
     uint64_t device_total_bytes, device_free_bytes;
-    uint64_t allowed_bytes;                    /* the limit; 0 = none */
-    uint64_t allocated_bytes, reserved_bytes;  /* by the framework */
-    uint64_t private_pool_bytes;               /* free bytes held in private pools */
+    uint64_t allowed_bytes;                   /* the limit; 0 = none */
+    uint64_t allocated_bytes, reserved_bytes; /* by the framework */
+    uint64_t private_pool_bytes;              /* free bytes held in private pools */
+    bool rejected;                            /* by throw_on_cudamalloc_oom, without a retry */
 };
 
 /* Hooks of one allocator. */
@@ -97,8 +117,9 @@ struct alloc_ops {
     void (*destroy)(struct alloc *al);
     enum alloc_result (*take)(struct alloc *al, uint64_t bytes, uint64_t stream, uint64_t *address);
     void (*free)(struct alloc *al, uint64_t address);
-    void (*record_stream)(struct alloc *al, uint64_t address, uint64_t stream); /* (optional) ignored */
-    void (*empty_cache)(struct alloc *al);                                      /* (optional) ignored */
+    enum alloc_result (*record_stream)(struct alloc *al, uint64_t address,
+                                       uint64_t stream); /* (optional) ignored */
+    enum alloc_result (*empty_cache)(struct alloc *al);  /* (optional) ignored */
     const struct alloc_stats *(*stats)(const struct alloc *al);
     const struct alloc_oom *(*last_oom)(const struct alloc *al);
 };
@@ -112,19 +133,27 @@ struct alloc {
 const struct alloc_ops *alloc_row(size_t index);
 const struct alloc_ops *alloc_find(const char *name);
 
-struct alloc *alloc_create(const struct alloc_ops *ops, const struct alloc_config *config, struct error *err);
+struct alloc *alloc_create(const struct alloc_ops *ops, const struct alloc_config *config,
+                           struct error *err);
 void alloc_destroy(struct alloc *al);
-/* Takes `bytes` (> 0: empty tensors never get here) on `stream`. ALLOC_OOM when the retry path has failed too: the
- * state stays valid, alloc_last_oom() has the figures. */
+/* Takes `bytes` (> 0: empty tensors never get here) on `stream`. ALLOC_OOM when the retry path has
+ * failed too: the state stays valid, alloc_last_oom() has the figures. */
 enum alloc_result alloc_take(struct alloc *al, uint64_t bytes, uint64_t stream, uint64_t *address);
+/* `address` must be live (taken and not freed); so must it be for record_stream. Never needs host
+ * memory. */
 void alloc_free(struct alloc *al, uint64_t address);
-void alloc_record_stream(struct alloc *al, uint64_t address, uint64_t stream);
-void alloc_empty_cache(struct alloc *al);
+/* Both ALLOC_OK or ALLOC_HOST_MEMORY. */
+enum alloc_result alloc_record_stream(struct alloc *al, uint64_t address, uint64_t stream);
+enum alloc_result alloc_empty_cache(struct alloc *al);
 const struct alloc_stats *alloc_get_stats(const struct alloc *al);
 const struct alloc_oom *alloc_last_oom(const struct alloc *al);
 
-/* PyTorch's own words (c10 CUDACachingAllocator, "CUDA out of memory. Tried to allocate ..."), with `device_ordinal`.
- * Writes at most `size` bytes. `process_lines` false leaves out what names process ids. */
-void alloc_oom_message(const struct alloc_oom *oom, unsigned device_ordinal, char *out, size_t size);
+enum { ALLOC_OOM_MESSAGE_BYTES = 1024 };
+
+/* PyTorch 2.15's own words ("CUDA out of memory. Tried to allocate ..."), for device
+ * `device_ordinal`, without the lines that name other processes. Writes at most `size` bytes with
+ * the final NUL; ALLOC_OOM_MESSAGE_BYTES are enough. */
+void alloc_oom_message(const struct alloc_oom *oom, unsigned device_ordinal, char *out,
+                       size_t size);
 
 #endif
