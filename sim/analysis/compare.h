@@ -1,0 +1,52 @@
+/* compare.h: the simulated run against the real one: the result of `vramsim validate`.
+ *
+ * Requests are aligned (alignment.h) up to the end of each side's last step when that is complete:
+ * what a recording program frees as it ends says nothing about the step. Peaks are those of the
+ * whole timelines. curve_distance: both curves of allocated memory, sampled after every request;
+ * the area between them over the area of the real one. A request that only one side has counts with
+ * its whole height. 0: equal. */
+#ifndef COMPARE_H
+#define COMPARE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "alignment.h"
+#include "steps.h"
+
+struct error;
+struct timeline;
+
+struct compare_value {
+    uint64_t real, simulated;
+};
+
+struct compare_step {
+    struct compare_value allocated_peak, reserved_peak; /* running maxima at the step's end */
+    struct compare_value own_peak;                      /* allocated, within the step */
+};
+
+struct comparison {
+    struct alignment_side simulated, real;
+    struct alignment alignment;
+    uint64_t requests_real, requests_simulated, requests_equal;
+    struct compare_value allocated, active, reserved; /* peaks */
+    ARRAY(struct compare_step) steps;                 /* those that both have */
+    uint32_t steps_real, steps_simulated;
+    double curve_distance;
+};
+
+/* False: host memory, or too many requests. compare_fini() frees. The timelines must outlive the
+ * comparison. */
+bool compare_find(const struct timeline *simulated, uint8_t simulated_device,
+                  const struct timeline *real, uint8_t real_device, struct comparison *out,
+                  struct error *err);
+void compare_fini(struct comparison *comparison);
+
+bool compare_is_equal(const struct comparison *comparison);
+/* (simulated - real) / real; 0 when both are 0, infinite when only the real one is. */
+double compare_error(struct compare_value value);
+/* Is the error of peak allocated and of peak reserved, each, at most `tolerance` (0.02 = 2 %)? */
+bool compare_is_within(const struct comparison *comparison, double tolerance);
+
+#endif

@@ -1,0 +1,221 @@
+/* placement.c: see placement.h. */
+#include "placement.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "error.h"
+#include "liveness.h"
+#include "timeline.h"
+
+bool placement_is_known(const struct timeline *tl) {
+    uint32_t need = TIMELINE_HAS_ADDRESS | TIMELINE_HAS_BLOCK_BYTES | TIMELINE_HAS_SEGMENTS;
+    return (tl->has & need) == need;
+}
+
+static struct placement_range make_range(const struct timeline *tl, uint32_t segment,
+                                         uint64_t address, uint64_t bytes) {
+    const struct timeline_segment *s = &tl->segments.at[segment];
+    return (struct placement_range){.address = address,
+                                    .bytes = bytes,
+                                    .segment = segment,
+                                    .is_expandable = s->expandable,
+                                    .is_small = s->small_pool};
+}
+
+/* Mapped ranges of reservations are kept sorted while the events are walked. */
+static size_t first_at_or_after(const struct placement *out, uint64_t address) {
+    size_t low = 0, high = out->ranges.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (out->ranges.at[middle].address < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool insert_range(struct placement *out, size_t at, struct placement_range range) {
+    if (!array_push(&out->ranges, range))
+        return false;
+    struct placement_range *p = out->ranges.at;
+    memmove(p + at + 1, p + at, (out->ranges.count - 1 - at) * sizeof *p);
+    p[at] = range;
+    return true;
+}
+
+static void remove_range(struct placement *out, size_t at) {
+    struct placement_range *p = out->ranges.at;
+    memmove(p + at, p + at + 1, (out->ranges.count - 1 - at) * sizeof *p);
+    out->ranges.count--;
+}
+
+static bool touches(const struct placement_range *low, const struct placement_range *high) {
+    return low->segment == high->segment && low->address + low->bytes == high->address;
+}
+
+static bool map_range(struct placement *out, struct placement_range range) {
+    size_t at = first_at_or_after(out, range.address);
+    if (!insert_range(out, at, range))
+        return false;
+    struct placement_range *p = out->ranges.at;
+    if (at + 1 < out->ranges.count && touches(&p[at], &p[at + 1])) {
+        p[at].bytes += p[at + 1].bytes;
+        remove_range(out, at + 1);
+    }
+    if (at > 0 && touches(&p[at - 1], &p[at])) {
+        p[at - 1].bytes += p[at].bytes;
+        remove_range(out, at);
+    }
+    return true;
+}
+
+/* Cuts [address, end) out of one range, which may leave a piece on each side. */
+static bool cut_range(struct placement *out, size_t at, uint64_t address, uint64_t end) {
+    struct placement_range whole = out->ranges.at[at], rest = whole;
+    uint64_t whole_end = whole.address + whole.bytes;
+    if (whole.address < address) {
+        out->ranges.at[at].bytes = address - whole.address;
+        at++;
+    } else {
+        remove_range(out, at);
+    }
+    if (end >= whole_end)
+        return true;
+    rest.address = end;
+    rest.bytes = whole_end - end;
+    return insert_range(out, at, rest);
+}
+
+static bool unmap_range(struct placement *out, uint64_t address, uint64_t bytes) {
+    uint64_t end = address + bytes;
+    size_t at = first_at_or_after(out, address);
+    if (at > 0 && out->ranges.at[at - 1].address + out->ranges.at[at - 1].bytes > address)
+        at--;
+    while (at < out->ranges.count && out->ranges.at[at].address < end) {
+        if (!cut_range(out, at, address, end))
+            return false;
+        at = first_at_or_after(out, address);
+        if (at < out->ranges.count && out->ranges.at[at].address >= end)
+            break;
+    }
+    return true;
+}
+
+static bool add_mapped(const struct timeline *tl, uint8_t device, uint32_t event,
+                       struct placement *out) {
+    for (uint32_t i = 0; i < tl->segments.count; i++) {
+        const struct timeline_segment *s = &tl->segments.at[i];
+        if (s->device == device && s->expandable && s->alloc_event == TIMELINE_NONE &&
+            s->bytes > 0 && !map_range(out, make_range(tl, i, s->address, s->bytes)))
+            return false;
+    }
+    if (event == TIMELINE_NONE)
+        return true;
+    for (size_t i = 0; i < tl->events.count && i <= event; i++) {
+        const struct timeline_event *e = &tl->events.at[i];
+        if (e->device != device)
+            continue;
+        if (e->kind == EVENT_SEGMENT_MAP &&
+            !map_range(out, make_range(tl, e->ref, e->address, e->bytes)))
+            return false;
+        if (e->kind == EVENT_SEGMENT_UNMAP && !unmap_range(out, e->address, e->bytes))
+            return false;
+    }
+    return true;
+}
+
+static bool add_plain(const struct timeline *tl, uint8_t device, uint32_t event,
+                      struct placement *out) {
+    for (uint32_t i = 0; i < tl->segments.count; i++) {
+        const struct timeline_segment *s = &tl->segments.at[i];
+        if (s->device != device || s->expandable || !segment_is_live(s, event))
+            continue;
+        struct placement_range range = make_range(tl, i, s->address, s->bytes);
+        if (!array_push(&out->ranges, range))
+            return false;
+    }
+    return true;
+}
+
+static int compare_ranges(const void *left, const void *right) {
+    const struct placement_range *a = left, *b = right;
+    if (a->address != b->address)
+        return a->address < b->address ? -1 : 1;
+    return (a->segment > b->segment) - (a->segment < b->segment);
+}
+
+struct placed {
+    uint64_t address;
+    uint32_t block;
+};
+
+static int compare_placed(const void *left, const void *right) {
+    const struct placed *a = left, *b = right;
+    if (a->address != b->address)
+        return a->address < b->address ? -1 : 1;
+    return (a->block > b->block) - (a->block < b->block);
+}
+
+static bool add_live_blocks(const struct timeline *tl, uint8_t device, uint32_t event,
+                            struct placement *out) {
+    ARRAY(struct placed) live = {0};
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < tl->blocks.count; i++) {
+        const struct timeline_block *b = &tl->blocks.at[i];
+        struct placed p = {b->address, i};
+        if (b->device == device && block_is_live(b, event))
+            ok = array_push(&live, p);
+    }
+    if (ok && live.count > 1)
+        qsort(live.at, live.count, sizeof *live.at, compare_placed);
+    for (size_t i = 0; ok && i < live.count; i++)
+        ok = array_push(&out->blocks, live.at[i].block);
+    array_fini(&live);
+    return ok;
+}
+
+static bool add_gap(struct placement *out, uint32_t range, uint64_t from, uint64_t to) {
+    struct placement_gap gap = {.address = from, .bytes = to - from, .range = range};
+    return from >= to || array_push(&out->gaps, gap);
+}
+
+static bool add_gaps(const struct timeline *tl, struct placement *out) {
+    size_t next = 0;
+    for (uint32_t r = 0; r < out->ranges.count; r++) {
+        uint64_t at = out->ranges.at[r].address, end = at + out->ranges.at[r].bytes;
+        for (; next < out->blocks.count; next++) {
+            const struct timeline_block *b = &tl->blocks.at[out->blocks.at[next]];
+            if (b->address >= end)
+                break;
+            if (!add_gap(out, r, at, b->address))
+                return false;
+            uint64_t block_end = b->address + b->block_bytes;
+            if (block_end > at)
+                at = block_end;
+        }
+        if (!add_gap(out, r, at, end))
+            return false;
+    }
+    return true;
+}
+
+bool placement_find(const struct timeline *tl, uint8_t device, uint32_t event,
+                    struct placement *out, struct error *err) {
+    memset(out, 0, sizeof *out);
+    bool ok = add_mapped(tl, device, event, out) && add_plain(tl, device, event, out);
+    if (ok && out->ranges.count > 1)
+        qsort(out->ranges.at, out->ranges.count, sizeof *out->ranges.at, compare_ranges);
+    ok = ok && add_live_blocks(tl, device, event, out) && add_gaps(tl, out);
+    if (ok)
+        return true;
+    placement_fini(out);
+    return error_host_memory(err);
+}
+
+void placement_fini(struct placement *placement) {
+    array_fini(&placement->ranges);
+    array_fini(&placement->blocks);
+    array_fini(&placement->gaps);
+}
