@@ -1,0 +1,1 @@
+vs_test(alloc USES alloc)
