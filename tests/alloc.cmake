@@ -1,1 +1,3 @@
 vs_test(alloc USES alloc)
+vs_test(alloc_paths USES alloc)
+vs_test(alloc_settings USES alloc)
