@@ -1,0 +1,1 @@
+# The importers of trace/.

@@ -1,0 +1,132 @@
+/* importer.c: see importer.h. */
+#include "importer.h"
+
+#include <string.h>
+
+#include "error.h"
+#include "input.h"
+#include "text.h"
+#include "timeline.h"
+#include "xalloc.h"
+
+enum { HEAD_BYTES = 4096 };
+#define DEFAULT_FILE_BYTES                                                                         \
+    (SIZE_MAX / 2 < (UINT64_C(16) << 30) ? SIZE_MAX / 2 : (size_t)(UINT64_C(16) << 30))
+#define DEFAULT_MEMORY_BYTES ((size_t)256 << 20)
+enum { DEFAULT_MEMORY_FACTOR = 24 };
+
+const struct importer *const importers[] = {&importer_snapshot, NULL};
+
+/* Formats that people try and that are not read here; for the message only. */
+static const struct {
+    const char *magic;
+    size_t length;
+    const char *hint;
+} foreign[] = {
+    {"PK\3\4", 4,
+     "a zip archive, perhaps of torch.save; expected what torch.cuda.memory._dump_snapshot writes"},
+    {"SQLite format 3", 15, "an SQLite database; exports of Nsight Systems are not read yet"},
+    {"{", 1, "JSON; profiler traces are not read yet"},
+    {"<", 1, "a page of HTML or XML; the snapshot behind it is wanted"},
+    {"\177ELF", 4, "a program"},
+    {"\211PNG", 4, "a picture"},
+};
+
+static bool fail_unknown(const uint8_t *data, size_t length, struct error *err) {
+    for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++)
+        if (length >= foreign[i].length && memcmp(data, foreign[i].magic, foreign[i].length) == 0)
+            return error_set(err, ERROR_BAD_INPUT, "%s", foreign[i].hint);
+    struct text known = {0};
+    for (const struct importer *const *i = importers; *i; i++)
+        text_format(&known, "%s%s", known.length > 0 ? ", " : "", (*i)->name);
+    error_set(err, ERROR_BAD_INPUT, "not a known kind of trace (known: %s)", text_get(&known));
+    text_fini(&known);
+    return false;
+}
+
+static const struct importer *find_importer(const uint8_t *data, size_t length) {
+    size_t head = length < HEAD_BYTES ? length : HEAD_BYTES;
+    for (const struct importer *const *i = importers; *i; i++)
+        if ((*i)->probe(data, head))
+            return *i;
+    return NULL;
+}
+
+/* Options with the defaults filled in. */
+static struct trace_options complete(const struct trace_options *options, size_t length) {
+    struct trace_options full = {0};
+    if (options)
+        full = *options;
+    if (full.max_file_bytes == 0)
+        full.max_file_bytes = DEFAULT_FILE_BYTES;
+    if (full.max_memory_bytes == 0)
+        full.max_memory_bytes = length < (SIZE_MAX - DEFAULT_MEMORY_BYTES) / DEFAULT_MEMORY_FACTOR
+                                    ? DEFAULT_MEMORY_BYTES + length * DEFAULT_MEMORY_FACTOR
+                                    : SIZE_MAX;
+    return full;
+}
+
+/* With facts that are always there and are given up on failure. */
+static bool import_data(const uint8_t *data, size_t length, const struct trace_options *options,
+                        struct timeline *tl, struct trace_facts *facts, struct error *err) {
+    const struct importer *importer = find_importer(data, length);
+    if (!importer)
+        return fail_unknown(data, length, err);
+    struct trace_options full = complete(options, length);
+    return importer->import(data, length, &full, tl, facts, err);
+}
+
+static bool import_named(const char *name, const uint8_t *data, size_t length,
+                         const struct trace_options *options, struct timeline **out,
+                         struct trace_facts *facts, struct error *err) {
+    struct timeline *tl = timeline_create();
+    if (!tl)
+        return error_host_memory(err);
+    memset(facts, 0, sizeof *facts);
+    bool ok = import_data(data, length, options, tl, facts, err);
+    if (ok) {
+        tl->title = timeline_string(tl, name);
+        facts->bytes_unpacked = facts->bytes = length;
+        *out = tl;
+        return true;
+    }
+    trace_facts_fini(facts);
+    timeline_destroy(tl);
+    return error_wrap(err, "%s", name);
+}
+
+bool trace_import_bytes(const char *name, const void *data, size_t length,
+                        const struct trace_options *options, struct timeline **tl,
+                        struct trace_facts *facts, struct error *err) {
+    struct trace_facts own;
+    if (!import_named(name, data, length, options, tl, facts ? facts : &own, err))
+        return false;
+    if (!facts) {
+        trace_facts_fini(&own);
+    } else if (options && options->want_sha256) {
+        sha256_bytes(data, length, facts->sha256);
+        facts->has |= TRACE_FACTS_SHA256;
+    }
+    return true;
+}
+
+bool trace_import(const char *path, const struct trace_options *options, struct timeline **tl,
+                  struct trace_facts *facts, struct error *err) {
+    struct input in;
+    struct trace_facts own;
+    if (!input_open(&in, path, complete(options, 0).max_file_bytes, err))
+        return false;
+    bool ok = import_named(path, in.data, in.length, options, tl, facts ? facts : &own, err);
+    if (ok && !facts)
+        trace_facts_fini(&own);
+    if (ok && facts) {
+        facts->bytes = in.file_length;
+        facts->packing = in.packing;
+        if (options && options->want_sha256) {
+            sha256_bytes(in.file, in.file_length, facts->sha256);
+            facts->has |= TRACE_FACTS_SHA256;
+        }
+    }
+    input_close(&in);
+    return ok;
+}

@@ -1,0 +1,95 @@
+/* input.c: see input.h. */
+#include "input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "error.h"
+#include "file.h"
+#include "xalloc.h"
+
+static const struct {
+    const char *name;
+    bool (*is)(const uint8_t *data, size_t length);
+    bool (*unpack)(const uint8_t *data, size_t length, size_t limit, char **out, size_t *out_length,
+                   struct error *err);
+} packings[] = {
+    {"gzip", input_is_gzip, input_unpack_gzip},
+    {"zstd", input_is_zstd, input_unpack_zstd},
+};
+
+static bool map_file(struct input *in, const char *path, size_t length, struct error *err) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return error_set(err, ERROR_IO_READ, "%s: %s", path, strerror(errno));
+    void *mapped = mmap(NULL, length, PROT_READ, MAP_PRIVATE, fd, 0);
+    int reason = errno;
+    close(fd);
+    if (mapped == MAP_FAILED)
+        return error_set(err, ERROR_IO_READ, "%s: %s", path, strerror(reason));
+    (void)posix_madvise(mapped, length, POSIX_MADV_WILLNEED);
+    in->mapped = mapped;
+    in->file = mapped;
+    in->file_length = length;
+    return true;
+}
+
+/* Regular files are mapped; pipes and devices are read. */
+static bool load_file(struct input *in, const char *path, size_t limit, struct error *err) {
+    struct stat st;
+    if (stat(path, &st) != 0)
+        return error_set(err, ERROR_IO_READ, "%s: %s", path, strerror(errno));
+    if (S_ISREG(st.st_mode) && st.st_size > 0) {
+        if ((uint64_t)st.st_size > limit)
+            return error_set(err, ERROR_LIMIT, "%s: %llu bytes, the limit is %zu", path,
+                             (unsigned long long)st.st_size, limit);
+        return map_file(in, path, (size_t)st.st_size, err);
+    }
+    if (!S_ISREG(st.st_mode)) {
+        if (!file_read(path, limit, &in->read, &in->file_length, err)) /* says so of a directory */
+            return false;
+        in->file = (const uint8_t *)in->read;
+    }
+    return in->file_length > 0 ||
+           error_set(err, ERROR_BAD_INPUT, "%s: is empty, expected a trace", path);
+}
+
+static bool unpack(struct input *in, size_t limit, struct error *err) {
+    in->data = in->file;
+    in->length = in->file_length;
+    for (size_t i = 0; i < sizeof packings / sizeof packings[0]; i++) {
+        if (!packings[i].is(in->file, in->file_length))
+            continue;
+        if (!packings[i].unpack(in->file, in->file_length, limit, &in->unpacked, &in->length, err))
+            return error_wrap(err, "%s", packings[i].name);
+        in->packing = packings[i].name;
+        in->data = (const uint8_t *)in->unpacked;
+        return in->length > 0 ||
+               error_set(err, ERROR_BAD_INPUT, "%s: holds nothing", packings[i].name);
+    }
+    return true;
+}
+
+bool input_open(struct input *in, const char *path, size_t limit, struct error *err) {
+    memset(in, 0, sizeof *in);
+    if (!load_file(in, path, limit, err)) {
+        input_close(in);
+        return false;
+    }
+    if (unpack(in, limit, err))
+        return true;
+    input_close(in);
+    return error_wrap(err, "%s", path);
+}
+
+void input_close(struct input *in) {
+    if (in->mapped)
+        munmap(in->mapped, in->file_length);
+    xfree(in->read);
+    xfree(in->unpacked);
+    memset(in, 0, sizeof *in);
+}

@@ -1,0 +1,134 @@
+/* pickle.h: a reader of pickles as plain data. It executes nothing: an opcode that would import,
+ * call or build an object is refused by name and offset.
+ *
+ * The reader is a stack machine without recursion. Values are 8 bytes; a container is a handle
+ * whose contents go to the handler at the moment they are put in (SETITEMS, APPENDS, TUPLE...), so
+ * no tree is kept. A container may be filled in several batches, after it was stored elsewhere: the
+ * handler keeps what it learns in the container's role and record. Shared and cyclic containers are
+ * only handles that come again; nothing here walks them.
+ *
+ * Source of the format: Python's pickletools (protocols 0 to 5); the data opcodes of reference 2.1
+ * and the text opcodes of protocols 0 and 1. Ownership: the reader owns everything but the bytes,
+ * which must outlive it. One thread. */
+#ifndef PICKLE_H
+#define PICKLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "array.h"
+#include "strtab.h"
+
+struct error;
+struct pickle;
+
+enum pickle_tag {
+    PICKLE_UNSET, /* a memo slot never written */
+    PICKLE_NONE,
+    PICKLE_BOOL,
+    PICKLE_INT,   /* fits 60 bits */
+    PICKLE_WIDE,  /* a larger integer, by index */
+    PICKLE_FLOAT, /* by index */
+    PICKLE_STRING,
+    PICKLE_BYTES,   /* content dropped */
+    PICKLE_UNKNOWN, /* an integer of more than 64 bits */
+    PICKLE_LIST,    /* from here on: handles of containers */
+    PICKLE_DICT,
+    PICKLE_TUPLE,
+    PICKLE_SET
+};
+
+struct pickle_value {
+    uint64_t bits; /* payload << 4 | tag */
+};
+
+struct pickle_container {
+    uint32_t record; /* the handler's; 0 at first */
+    uint32_t count;  /* items (lists, tuples) or pairs put in so far */
+    uint8_t kind;    /* enum pickle_tag */
+    uint8_t role;    /* the handler's; 0 at first */
+};
+
+struct pickle_wide {
+    uint64_t bits; /* of an integer or a double */
+    bool negative;
+};
+
+/* Each hook may fail, with the error set. `items` are valid only during the call. */
+struct pickle_handler {
+    void *user;
+    /* SETITEM, SETITEMS, DICT: `count` pairs key, value, key, value... into a dict. */
+    bool (*set_items)(void *user, struct pickle *p, uint32_t dict, const struct pickle_value *items,
+                      size_t count, struct error *err);
+    /* APPEND, APPENDS, LIST: into a list. */
+    bool (*append)(void *user, struct pickle *p, uint32_t list, const struct pickle_value *items,
+                   size_t count, struct error *err);
+    /* TUPLE, TUPLE1..3: once for each tuple that is not empty. */
+    bool (*fill_tuple)(void *user, struct pickle *p, uint32_t tuple,
+                       const struct pickle_value *items, size_t count, struct error *err);
+    /* (optional) now and then; false cancels. */
+    bool (*progress)(void *user, uint64_t done, uint64_t total);
+    /* (optional) bytes that the handler holds; counted against the budget. */
+    size_t (*memory)(const void *user);
+};
+
+struct pickle {
+    const uint8_t *data;
+    size_t length, at; /* `at`: the next byte to read */
+    size_t op_at;      /* offset of the opcode that is being run */
+    struct pickle_handler handler;
+    size_t budget; /* bytes of host memory at most */
+    struct strtab strings;
+    ARRAY(struct pickle_value) stack;
+    ARRAY(uint32_t) marks; /* stack heights */
+    ARRAY(struct pickle_value) memo;
+    size_t memo_set; /* slots written */
+    ARRAY(struct pickle_container) containers;
+    ARRAY(struct pickle_wide) wides;
+    uint64_t opcode_count;
+    bool seen[256]; /* opcodes met */
+    uint8_t protocol;
+    bool stopped;
+    uint32_t warnings;
+    struct error *err;
+};
+
+/* `strings` may be filled by the caller between init and read: texts then have the ids of their
+ * order. */
+bool pickle_init(struct pickle *p, const void *data, size_t length, struct error *err);
+void pickle_fini(struct pickle *p);
+/* Runs to STOP. The value left on the stack is *root. */
+bool pickle_read(struct pickle *p, const struct pickle_handler *handler, size_t budget,
+                 struct pickle_value *root, struct error *err);
+/* Frees what only reading needs: value stack, marks, memo. */
+void pickle_drop_memo(struct pickle *p);
+/* The name of an opcode as Python's pickletools has it; NULL: there is no such opcode. */
+const char *pickle_opcode_name(uint8_t opcode);
+/* Host memory held, the handler's included. */
+size_t pickle_memory(const struct pickle *p);
+
+static inline enum pickle_tag pickle_tag(struct pickle_value v) {
+    return (enum pickle_tag)(v.bits & 15);
+}
+
+static inline uint64_t pickle_payload(struct pickle_value v) {
+    return v.bits >> 4;
+}
+
+static inline bool pickle_is_container(struct pickle_value v) {
+    return (v.bits & 15) >= PICKLE_LIST;
+}
+
+static inline struct pickle_container *pickle_container(struct pickle *p, uint32_t handle) {
+    return array_at(&p->containers, handle);
+}
+
+/* The sign of an integer, with its two's complement in *bits; NOT_INTEGER leaves *bits alone.
+ * Booleans are 0 and 1. */
+enum pickle_integer { PICKLE_NOT_INTEGER, PICKLE_NEGATIVE, PICKLE_NON_NEGATIVE };
+enum pickle_integer pickle_get_integer(const struct pickle *p, struct pickle_value v,
+                                       uint64_t *bits);
+bool pickle_get_double(const struct pickle *p, struct pickle_value v, double *value);
+
+#endif

@@ -1,0 +1,304 @@
+/* snapshot_build.c: records -> timeline, in order: traces, final state, start state, events, facts.
+ * The importer's row. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "error.h"
+#include "importer.h"
+#include "snapshot_build.h"
+#include "text.h"
+
+bool build_no_memory(struct build *b) {
+    return error_host_memory(b->err);
+}
+
+void build_warn(struct build *b, const char *format, ...) {
+    if (b->tl->warnings < UINT32_MAX)
+        b->tl->warnings++;
+    if (b->tl->first_warning != 0)
+        return;
+    char text[200];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    b->tl->first_warning = timeline_string(b->tl, text);
+}
+
+bool build_device(struct build *b, uint32_t ordinal, struct build_device **device) {
+    size_t i = 0;
+    while (i < b->devices.count && b->devices.at[i].ordinal < ordinal)
+        i++;
+    if (i == b->devices.count || b->devices.at[i].ordinal != ordinal) {
+        if (!array_reserve(&b->devices, b->devices.count + 1))
+            return build_no_memory(b);
+        memmove(b->devices.at + i + 1, b->devices.at + i,
+                (b->devices.count - i) * sizeof *b->devices.at);
+        b->devices.at[i] = (struct build_device){.ordinal = ordinal};
+        b->devices.count++;
+    }
+    *device = &b->devices.at[i];
+    return true;
+}
+
+bool build_stream(struct build *b, uint64_t handle, uint16_t *index) {
+    uint32_t found = 0;
+    if (handle != 0 && !addrmap_find(&b->streams, handle, &found)) {
+        if (b->tl->streams.count > UINT16_MAX)
+            return error_set(b->err, ERROR_LIMIT, "more than 65,535 streams");
+        if (!array_push(&b->tl->streams, handle))
+            return build_no_memory(b);
+        found = (uint32_t)(b->tl->streams.count - 1);
+        if (!addrmap_put(&b->streams, handle, found))
+            return build_no_memory(b);
+    }
+    *index = (uint16_t)found;
+    return true;
+}
+
+/* The length of the well-formed UTF-8 character at `s`, 0 when there is none. */
+static size_t utf8_length(const unsigned char *s, size_t left) {
+    static const uint32_t lowest[] = {0, 0, 0x80, 0x800, 0x10000};
+    size_t length = s[0] < 0x80       ? 1
+                    : s[0] >> 5 == 6  ? 2
+                    : s[0] >> 4 == 14 ? 3
+                    : s[0] >> 3 == 30 ? 4
+                                      : 0;
+    if (length == 0 || length > left)
+        return 0;
+    uint32_t code = length == 1 ? s[0] : s[0] & (0x7fu >> length);
+    for (size_t i = 1; i < length; i++) {
+        if (s[i] >> 6 != 2)
+            return 0;
+        code = code << 6 | (s[i] & 0x3fu);
+    }
+    bool surrogate = code >= 0xd800 && code <= 0xdfff;
+    bool control = (code < 0x20 && code != '\n' && code != '\t') || code == 0x7f;
+    return code < lowest[length] || code > 0x10ffff || surrogate || control ? 0 : length;
+}
+
+/* Bad bytes and control characters become U+FFFD, so that a text can go to a terminal or into JSON.
+ */
+static bool repair(struct build *b, const char *from, size_t length, struct text *out) {
+    for (size_t i = 0; i < length;) {
+        size_t n = utf8_length((const unsigned char *)from + i, length - i);
+        if (n > 0)
+            text_add_bytes(out, from + i, n);
+        else
+            text_add(out, "\xef\xbf\xbd");
+        i += n > 0 ? n : 1;
+    }
+    return !out->failed || build_no_memory(b);
+}
+
+static bool is_printable_ascii(const char *text, size_t length) {
+    for (size_t i = 0; i < length; i++)
+        if (text[i] < 0x20 || text[i] == 0x7f)
+            return false;
+    return true;
+}
+
+bool build_string(struct build *b, uint32_t id, uint32_t *string) {
+    if (b->strings.at[id] != 0) {
+        *string = b->strings.at[id] - 1;
+        return true;
+    }
+    const char *text = strtab_text(&b->s->pickle.strings, id);
+    size_t length = strtab_length(&b->s->pickle.strings, id);
+    struct text repaired = {0};
+    bool ok = true;
+    if (!is_printable_ascii(text, length)) {
+        ok = repair(b, text, length, &repaired);
+        text = text_get(&repaired);
+        length = repaired.length;
+    }
+    ok = ok && (strtab_add(&b->tl->strings, text, length, string) || build_no_memory(b));
+    text_fini(&repaired);
+    if (ok)
+        b->strings.at[id] = *string + 1;
+    return ok;
+}
+
+/* Texts and lists do not grow any more: their maps are made once. */
+static bool prepare_maps(struct build *b) {
+    size_t strings = strtab_count(&b->s->pickle.strings), lists = b->s->chunks.count + 1;
+    if (!array_reserve(&b->strings, strings) || !array_reserve(&b->list_stacks, lists))
+        return build_no_memory(b);
+    memset(b->strings.at, 0, strings * sizeof *b->strings.at);
+    memset(b->list_stacks.at, 0, lists * sizeof *b->list_stacks.at);
+    b->strings.count = strings;
+    b->list_stacks.count = lists;
+    return true;
+}
+
+/* roundup_power2_divisions as the allocator shows it: MiB as text -> divisions, for 1, 2, 4 ...
+ * 32768. */
+static void read_divisions(struct build *b) {
+    uint32_t handle = b->s->settings.divisions_dict;
+    if (handle == NO_HANDLE || b->s->pickle.containers.at[handle].kind != PICKLE_DICT ||
+        b->s->pickle.containers.at[handle].role != ROLE_NONE)
+        return;
+    uint32_t pair = b->s->pickle.containers.at[handle].record;
+    for (unsigned visits = 0; pair != 0 && visits < 64; visits++) {
+        const struct snapshot_pair *p = &b->s->pairs.at[pair - 1];
+        uint64_t value;
+        pair = p->previous;
+        if (pickle_tag(p->key) != PICKLE_STRING ||
+            pickle_get_integer(&b->s->pickle, p->value, &value) != PICKLE_NON_NEGATIVE)
+            continue;
+        const char *text = strtab_text(&b->s->pickle.strings, (uint32_t)pickle_payload(p->key));
+        uint64_t mib = 0;
+        for (const char *c = text; *c >= '0' && *c <= '9' && mib < 100000; c++)
+            mib = mib * 10 + (uint64_t)(*c - '0');
+        bool power = value > 0 && value <= 1u << 20 && (value & (value - 1)) == 0;
+        for (unsigned slot = 0; slot < BLOCK_RULES_SLOTS; slot++)
+            if (mib == UINT64_C(1) << slot)
+                b->rules.divisions[slot] = power ? (uint32_t)value : 0;
+    }
+}
+
+static void read_rules(struct build *b) {
+    const struct snapshot_settings *set = &b->s->settings;
+    b->rules =
+        (struct block_rules){.max_split_bytes = set->max_split, .expandable = set->expandable};
+    read_divisions(b);
+}
+
+static bool build_traces(struct build *b) {
+    struct snapshot_walk walk;
+    uint32_t list;
+    snapshot_walk_begin(b->s, b->s->traces_list, &walk);
+    for (uint32_t ordinal = 0; snapshot_walk_next(b->s, &walk, &list); ordinal++) {
+        struct build_device *d;
+        if (snapshot_list_count(b->s, list) == 0)
+            continue;
+        if (ordinal >= MAX_DEVICES)
+            return error_set(b->err, ERROR_LIMIT, "more than %d devices", MAX_DEVICES);
+        if (!build_device(b, ordinal, &d) || !build_lives(b, d, list) || !build_entry_facts(b, d))
+            return false;
+    }
+    return true;
+}
+
+static bool build_final_state(struct build *b) {
+    struct snapshot_walk walk;
+    uint32_t handle;
+    snapshot_walk_begin(b->s, b->s->segments_list, &walk);
+    while (snapshot_walk_next(b->s, &walk, &handle)) {
+        uint32_t record = snapshot_record(b->s, handle, ROLE_SEGMENT);
+        if (record == NO_HANDLE)
+            continue;
+        const struct snapshot_segment *r = &b->s->segments.at[record];
+        uint32_t ordinal = r->has & HAS_DEVICE ? r->device : 0;
+        struct build_device *d;
+        if (ordinal >= MAX_DEVICES) {
+            build_warn(b, "a segment on device %u", ordinal);
+            continue;
+        }
+        if (!build_device(b, ordinal, &d) || !build_final_segment(b, d, r))
+            return false;
+    }
+    return true;
+}
+
+static bool name_devices(struct build *b) {
+    uint32_t last = b->devices.count > 0 ? b->devices.at[b->devices.count - 1].ordinal : 0;
+    const struct timeline_device unknown = {0};
+    while (b->tl->devices.count <= last)
+        if (!array_push(&b->tl->devices, unknown))
+            return build_no_memory(b);
+    return true;
+}
+
+static bool describe(struct build *b) {
+    struct timeline *tl = b->tl;
+    tl->has = TIMELINE_HAS_ADDRESS | TIMELINE_HAS_BLOCK_BYTES | TIMELINE_HAS_STREAM;
+    if (b->s->segments_list != NO_HANDLE)
+        tl->has |= TIMELINE_HAS_SEGMENTS;
+    if (tl->events.count > 0)
+        tl->has |= TIMELINE_HAS_HISTORY;
+    if (tl->events.count > 0 && !b->time_unknown)
+        tl->has |= TIMELINE_HAS_TIME;
+    if (!b->requested_unknown)
+        tl->has |= TIMELINE_HAS_REQUESTED;
+    if (tl->stacks.count > 1)
+        tl->has |= TIMELINE_HAS_STACK;
+    if (tl->phases.count > 0)
+        tl->has |= TIMELINE_HAS_PHASE;
+    tl->source_kind = timeline_string(tl, "pytorch snapshot");
+    return name_devices(b) && build_string(b, b->s->settings.conf, &tl->alloc_settings);
+}
+
+static bool build_all(struct build *b) {
+    if (!prepare_maps(b))
+        return false;
+    read_rules(b);
+    if (!build_traces(b) || !build_final_state(b))
+        return false;
+    for (size_t i = 0; i < b->devices.count; i++)
+        if (!build_start(b, &b->devices.at[i]))
+            return false;
+    if (!build_emit(b) || !describe(b))
+        return false;
+    if (b->s->items_left == 0)
+        return error_set(b->err, ERROR_BAD_INPUT,
+                         "the same records stand in several places: built to multiply");
+    b->s->items_left = b->s->items.count + 1; /* the facts walk the state once more */
+    return build_facts(b);
+}
+
+static void build_fini(struct build *b) {
+    for (size_t i = 0; i < b->devices.count; i++) {
+        struct build_device *d = &b->devices.at[i];
+        array_fini(&d->events);
+        array_fini(&d->start_blocks);
+        array_fini(&d->open_phases);
+        addrmap_fini(&d->live);
+        addrmap_fini(&d->segments);
+        addrmap_fini(&d->finals);
+        addrmap_fini(&d->ranges);
+        for (size_t k = 0; k < d->facts.actions.list.count; k++)
+            xfree(d->facts.actions.list.at[k].name);
+        array_fini(&d->facts.actions.list);
+    }
+    array_fini(&b->devices);
+    array_fini(&b->ranges);
+    array_fini(&b->strings);
+    array_fini(&b->frame_values);
+    array_fini(&b->list_stacks);
+    array_fini(&b->stack_slots);
+    array_fini(&b->guessed);
+    addrmap_fini(&b->streams);
+}
+
+/* Protocols 2 to 5 begin with PROTO; 0 and 1 with a dict or a list: "(d", "(l", "}", "]". */
+static bool probe_snapshot(const uint8_t *head, size_t length) {
+    if (length >= 2 && head[0] == 0x80)
+        return head[1] <= 5;
+    if (length >= 2 && head[0] == '(')
+        return head[1] == 'd' || head[1] == 'l' || head[1] == 'i' || head[1] == 'c';
+    return length >= 2 && (head[0] == ']' || head[0] == '}' || head[0] == 'c') && head[1] != '\n' &&
+           head[1] != '\r';
+}
+
+static bool import_snapshot(const uint8_t *data, size_t length, const struct trace_options *options,
+                            struct timeline *tl, struct trace_facts *facts, struct error *err) {
+    struct snapshot s;
+    struct build b = {.s = &s, .tl = tl, .facts = facts, .err = err};
+    bool ok = snapshot_decode(&s, data, length, options, err);
+    if (ok) {
+        tl->warnings = s.pickle.warnings;
+        ok = build_all(&b);
+    }
+    build_fini(&b);
+    snapshot_fini(&s);
+    return ok;
+}
+
+const struct importer importer_snapshot = {
+    .name = "pytorch snapshot",
+    .doc = "torch.cuda.memory._dump_snapshot of PyTorch 1.13 and later, a pickle",
+    .probe = probe_snapshot,
+    .import = import_snapshot,
+};

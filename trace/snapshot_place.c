@@ -1,0 +1,114 @@
+/* snapshot_place.c: the sizes of blocks whose end the final state does not show.
+ *
+ * A free range of a segment is always one block, since free neighbours merge. A new block takes the
+ * low part of its range; in a large plain segment a rest of at most 1 MiB stays with it. For blocks
+ * alive at the start the range they were cut from is unknown: what is free behind them now belongs
+ * to them when it is at most 1 MiB. A larger free range may still hide such a rest; it shows when a
+ * later block begins a little above where that range does. */
+#include "error.h"
+#include "snapshot_build.h"
+
+/* The end of the free range that begins in `range` above the live position `at` (or at its start,
+ * when !has_at). */
+static uint64_t gap_end(struct build *b, const struct build_device *d,
+                        const struct build_range *range, struct addrmap_at at, bool has_at) {
+    (void)b;
+    bool more = has_at ? addrmap_next(&d->live, &at) : addrmap_first(&d->live, &at);
+    uint64_t next = more ? addrmap_key(&d->live, at) : UINT64_MAX;
+    return next < range->end ? next : range->end;
+}
+
+static void set_home(struct timeline_block *block, const struct build_range *range,
+                     uint64_t rounded) {
+    block->segment = range ? range->segment : TIMELINE_NONE;
+    block->small_pool = range ? range->small_pool : rounded <= BLOCK_SMALL_MAX_BYTES;
+}
+
+static bool is_plain_large(const struct build_range *range) {
+    return !range->small_pool && !range->expandable;
+}
+
+/* A block alive at the start at position `at`. */
+static void size_start_block(struct build *b, struct build_device *d, struct addrmap_at at) {
+    uint32_t index = addrmap_value(&d->live, at);
+    struct timeline_block *block = &b->tl->blocks.at[index];
+    const struct build_range *range = ranges_find(b, &d->ranges, block->address);
+    uint64_t rounded = block_round(&b->rules, block->requested_bytes);
+    set_home(block, range, rounded);
+    if (block->block_bytes != 0)
+        return;
+    block->block_bytes = rounded;
+    if (!range) {
+        build_warn(b, "the block at 0x%llx was freed but lies in no segment",
+                   (unsigned long long)block->address);
+        return;
+    }
+    uint64_t room = gap_end(b, d, range, at, true) - block->address;
+    if (room < rounded) {
+        build_warn(b, "the block at 0x%llx is larger than its place",
+                   (unsigned long long)block->address);
+        block->block_bytes = room;
+    } else if (is_plain_large(range)) {
+        if (room - rounded <= BLOCK_SMALL_MAX_BYTES)
+            block->block_bytes = room;
+        b->guessed.at[index] = room != block->block_bytes;
+    }
+}
+
+bool place_start_blocks(struct build *b, struct build_device *d) {
+    for (size_t i = 0; i < d->start_blocks.count; i++) {
+        uint32_t index = d->start_blocks.at[i];
+        if (!addrmap_put(&d->live, b->tl->blocks.at[index].address, index))
+            return build_no_memory(b);
+    }
+    struct addrmap_at at;
+    for (bool more = addrmap_first(&d->live, &at); more; more = addrmap_next(&d->live, &at))
+        size_start_block(b, d, at);
+    return true;
+}
+
+/* The block before a free range gets the bytes up to where a later block really began. */
+static void repair_slack(struct build *b, const struct build_device *d, struct addrmap_at before,
+                         const struct build_range *range, uint64_t address) {
+    uint32_t index = addrmap_value(&d->live, before);
+    struct timeline_block *block = &b->tl->blocks.at[index];
+    uint64_t end = block->address + block->block_bytes;
+    if (block->address < range->start || end == address)
+        return;
+    if (end > address || !b->guessed.at[index] || address - end > BLOCK_SMALL_MAX_BYTES) {
+        build_warn(b, "a block begins at 0x%llx, inside a free range or another block",
+                   (unsigned long long)address);
+        return;
+    }
+    block->block_bytes += address - end;
+    b->guessed.at[index] = 0;
+}
+
+bool place_block(struct build *b, struct build_device *d, uint32_t index) {
+    struct timeline_block *block = &b->tl->blocks.at[index];
+    const struct build_range *range = ranges_find(b, &d->ranges, block->address);
+    uint64_t rounded = block_round(&b->rules, block->requested_bytes);
+    struct addrmap_at before;
+    bool has_before = addrmap_floor(&d->live, block->address, &before);
+    set_home(block, range, rounded);
+    if (range && has_before)
+        repair_slack(b, d, before, range, block->address);
+    else if (range && block->address != range->start)
+        build_warn(b, "a block begins at 0x%llx, inside a free range",
+                   (unsigned long long)block->address);
+    if (block->block_bytes == 0 && range) {
+        uint64_t room = gap_end(b, d, range, before, has_before) - block->address;
+        if (room < rounded) {
+            build_warn(b, "the block at 0x%llx is larger than its place",
+                       (unsigned long long)block->address);
+            block->block_bytes = room;
+        } else {
+            block->block_bytes =
+                block_taken(&b->rules, rounded, room, range->small_pool, range->expandable);
+        }
+    } else if (block->block_bytes == 0) {
+        build_warn(b, "the block at 0x%llx lies in no segment", (unsigned long long)block->address);
+        block->block_bytes = rounded;
+    }
+    return addrmap_put(&d->live, block->address, index) || build_no_memory(b);
+}
