@@ -3,19 +3,18 @@
 
 #include <string.h>
 
-/* How many of the sorted `count` keys are <= key. */
+/* How many of the sorted `count` keys are <= key. No branch depends on the keys: they cannot be
+ * predicted. */
 static uint32_t count_up_to(const uint64_t *keys, uint32_t count, uint64_t key) {
-    uint32_t low = 0;
-    while (count > 0) {
+    const uint64_t *low = keys;
+    if (count == 0)
+        return 0;
+    while (count > 1) {
         uint32_t half = count / 2;
-        if (keys[low + half] <= key) {
-            low += half + 1;
-            count -= half + 1;
-        } else {
-            count = half;
-        }
+        low += low[half - 1] <= key ? half : 0;
+        count -= half;
     }
-    return low;
+    return (uint32_t)(low - keys) + (*low <= key);
 }
 
 /* The leaf whose range holds `key`: the last one that begins at or before it, else the first. */
@@ -148,10 +147,7 @@ static void drop_leaf(struct addrmap *map, uint32_t index) {
     memmove(at, at + 1, (map->tops.count - index) * sizeof *at);
 }
 
-bool addrmap_remove(struct addrmap *map, uint64_t key) {
-    struct addrmap_at at;
-    if (!addrmap_floor(map, key, &at) || addrmap_key(map, at) != key)
-        return false;
+static void remove_at(struct addrmap *map, struct addrmap_at at) {
     struct addrmap_leaf *leaf = map->tops.at[at.leaf].leaf;
     uint32_t behind = leaf->count - at.slot - 1;
     memmove(leaf->keys + at.slot, leaf->keys + at.slot + 1, behind * sizeof leaf->keys[0]);
@@ -162,5 +158,22 @@ bool addrmap_remove(struct addrmap *map, uint64_t key) {
         drop_leaf(map, at.leaf);
     else
         map->tops.at[at.leaf].first = leaf->keys[0];
+}
+
+bool addrmap_take(struct addrmap *map, uint64_t key, uint32_t *value) {
+    struct addrmap_at at;
+    if (!addrmap_floor(map, key, &at) || addrmap_key(map, at) != key)
+        return false;
+    *value = addrmap_value(map, at);
+    remove_at(map, at);
+    return true;
+}
+
+bool addrmap_remove(struct addrmap *map, uint64_t key, uint32_t value) {
+    struct addrmap_at at;
+    if (!addrmap_floor(map, key, &at) || addrmap_key(map, at) != key ||
+        addrmap_value(map, at) != value)
+        return false;
+    remove_at(map, at);
     return true;
 }

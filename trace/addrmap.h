@@ -48,8 +48,10 @@ bool addrmap_first(const struct addrmap *map, struct addrmap_at *at);
 /* Moves on to the next key; false at the end (`at` is then unchanged). */
 bool addrmap_next(const struct addrmap *map, struct addrmap_at *at);
 bool addrmap_find(const struct addrmap *map, uint64_t key, uint32_t *value);
-/* Removes the key; false when it was not there. */
-bool addrmap_remove(struct addrmap *map, uint64_t key);
+/* Finds and removes; false when the key is not there. */
+bool addrmap_take(struct addrmap *map, uint64_t key, uint32_t *value);
+/* Removes the key if it has that value; false when it has not. */
+bool addrmap_remove(struct addrmap *map, uint64_t key, uint32_t value);
 
 static inline uint64_t addrmap_key(const struct addrmap *map, struct addrmap_at at) {
     return map->tops.at[at.leaf].leaf->keys[at.slot];

@@ -39,10 +39,10 @@ uint64_t block_segment_bytes(uint64_t rounded) {
 }
 
 uint64_t block_taken(const struct block_rules *rules, uint64_t rounded, uint64_t room,
-                     bool small_pool, bool expandable_segment) {
+                     bool small_pool) {
     uint64_t rest = room - rounded;
     bool split;
-    if (small_pool || expandable_segment || rules->expandable)
+    if (small_pool || rules->expandable)
         split = rest >= BLOCK_MIN_BYTES;
     else
         split = rounded < rules->max_split_bytes && rest > BLOCK_SMALL_MAX_BYTES;

@@ -25,8 +25,9 @@ struct block_rules {
 uint64_t block_round(const struct block_rules *rules, uint64_t requested);
 /* The bytes asked of the driver for a block of `rounded` bytes. */
 uint64_t block_segment_bytes(uint64_t rounded);
-/* The block that a request gets out of a free range of `room` bytes (>= its rounded size). */
+/* The block that a request gets out of a plain segment's free range of `room` bytes (>= its rounded
+ * size). */
 uint64_t block_taken(const struct block_rules *rules, uint64_t rounded, uint64_t room,
-                     bool small_pool, bool expandable_segment);
+                     bool small_pool);
 
 #endif

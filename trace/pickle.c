@@ -249,41 +249,65 @@ static bool run_table_op(struct pickle *p, uint8_t opcode) {
                  : "refused: there is no such opcode");
 }
 
-/* BINGET, LONG_BINGET and MEMOIZE are four of five opcodes in a real file: these are short here,
- * all others are in the table. */
+/* A run of BINGET and LONG_BINGET: four of five opcodes in a real file, the frames of stacks. Stops
+ * before anything that is not plain success, for the table's functions to do or to refuse. */
+static void run_gets(struct pickle *p) {
+    const uint8_t *at = p->data + p->at, *const end = p->data + p->length;
+    const struct pickle_value *memo = p->memo.at;
+    const size_t memo_count = p->memo.count;
+    struct pickle_value *top = p->stack.at + p->stack.count;
+    struct pickle_value *const limit = p->stack.at + p->stack.capacity;
+    while (top < limit) {
+        size_t index, bytes;
+        if (end - at >= 5 && *at == OP_LONG_BINGET) {
+            index = (uint32_t)at[1] | (uint32_t)at[2] << 8 | (uint32_t)at[3] << 16 |
+                    (uint32_t)at[4] << 24;
+            bytes = 5;
+        } else if (end - at >= 2 && *at == OP_BINGET) {
+            index = at[1];
+            bytes = 2;
+        } else {
+            break;
+        }
+        if (index >= memo_count || pickle_tag(memo[index]) == PICKLE_UNSET)
+            break;
+        *top++ = memo[index];
+        p->seen[*at] = true;
+        at += bytes;
+    }
+    p->opcode_count += (size_t)(top - p->stack.at) - p->stack.count;
+    p->stack.count = (size_t)(top - p->stack.at);
+    p->at = (size_t)(at - p->data);
+}
+
+/* MEMOIZE of the next free slot, the only kind that Python writes; false: not so simple. */
+static bool run_memoize(struct pickle *p) {
+    if (p->memo_set != p->memo.count || p->memo.count >= p->memo.capacity ||
+        p->stack.count == pickle_fence(p))
+        return false;
+    p->memo.at[p->memo.count++] = p->stack.at[p->stack.count - 1];
+    p->memo_set++;
+    return true;
+}
+
 static bool run(struct pickle *p) {
-    const uint8_t *const data = p->data, *const end = data + p->length;
     size_t next_check = 0;
     while (!p->stopped) {
-        if (p->at >= p->length)
-            return error_set(p->err, ERROR_BAD_INPUT, "ends at byte %zu without STOP: truncated",
-                             p->length);
         if (p->at >= next_check) {
             if (!check_progress(p))
                 return false;
             next_check = p->at + CHECK_BYTES;
         }
-        const uint8_t *at = data + p->at;
-        uint8_t opcode = *at++;
+        run_gets(p);
+        if (p->at >= p->length)
+            return error_set(p->err, ERROR_BAD_INPUT, "ends at byte %zu without STOP: truncated",
+                             p->length);
+        uint8_t opcode = p->data[p->at];
         p->op_at = p->at++;
         p->opcode_count++;
         p->seen[opcode] = true;
-        if (opcode == OP_LONG_BINGET && end - at >= 4) {
-            uint32_t index = (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 |
-                             (uint32_t)at[3] << 24;
-            p->at += 4;
-            if (!pickle_memo_get(p, index))
-                return false;
-        } else if (opcode == OP_BINGET && end - at >= 1) {
-            p->at += 1;
-            if (!pickle_memo_get(p, at[0]))
-                return false;
-        } else if (opcode == OP_MEMOIZE) {
-            if (!pickle_memo_put(p, p->memo_set))
-                return false;
-        } else if (!run_table_op(p, opcode)) {
+        if ((opcode != OP_MEMOIZE || !run_memoize(p)) && !run_table_op(p, opcode))
             return false;
-        }
     }
     return true;
 }

@@ -48,12 +48,10 @@ static bool emit_free_requested(struct build *b, struct timeline_event *event, u
 static bool emit_free_completed(struct build *b, struct build_device *d,
                                 const struct timeline_event *event, uint32_t ref) {
     const struct timeline_block *block = &b->tl->blocks.at[ref];
-    uint32_t live;
     if (block->free_event == TIMELINE_NONE && !block->pending_at_start &&
         !push_free(b, event, EVENT_FREE_REQUESTED, ref))
         return false;
-    if (addrmap_find(&d->live, block->address, &live) && live == ref)
-        addrmap_remove(&d->live, block->address);
+    addrmap_remove(&d->live, b->tl->blocks.at[ref].address, ref);
     return push_free(b, event, EVENT_FREE_COMPLETED, ref);
 }
 
@@ -92,7 +90,8 @@ static bool emit_segment_alloc(struct build *b, struct build_device *d,
 static bool emit_segment_free(struct build *b, struct build_device *d, struct timeline_event *event,
                               uint32_t ref) {
     struct timeline_segment *segment = &b->tl->segments.at[ref];
-    addrmap_remove(&d->ranges, segment->address);
+    uint32_t range;
+    (void)addrmap_take(&d->ranges, segment->address, &range);
     event->kind = EVENT_SEGMENT_FREE;
     event->ref = ref;
     event->bytes = segment->bytes;

@@ -66,10 +66,8 @@ static bool live_free_requested(struct build *b, struct build_device *d,
 /* A completion alone means that the request lies before the window. */
 static bool live_free_completed(struct build *b, struct build_device *d,
                                 const struct snapshot_entry *e, bool pending, uint32_t *ref) {
-    if (addrmap_find(&d->live, e->address, ref)) {
-        addrmap_remove(&d->live, e->address);
+    if (addrmap_take(&d->live, e->address, ref))
         return true;
-    }
     if (!add_start_block(b, d, e->address, e->size, ref))
         return false;
     b->tl->blocks.at[*ref].pending_at_start = pending;
@@ -103,10 +101,8 @@ static bool add_plain_range(struct build *b, struct build_device *d, uint32_t se
 
 static bool live_segment_free(struct build *b, struct build_device *d,
                               const struct snapshot_entry *e, uint32_t *ref) {
-    if (addrmap_find(&d->segments, e->address, ref)) {
-        addrmap_remove(&d->segments, e->address);
+    if (addrmap_take(&d->segments, e->address, ref))
         return true;
-    }
     return add_segment(b, d, e->address, e->size, ref) && describe_segment(b, e, *ref) &&
            add_plain_range(b, d, *ref);
 }

@@ -43,6 +43,8 @@ static void size_start_block(struct build *b, struct build_device *d, struct add
                    (unsigned long long)block->address);
         return;
     }
+    if (range->expandable) /* always split: exact; the free range may span several pieces */
+        return;
     uint64_t room = gap_end(b, d, range, at, true) - block->address;
     if (room < rounded) {
         build_warn(b, "the block at 0x%llx is larger than its place",
@@ -84,6 +86,18 @@ static void repair_slack(struct build *b, const struct build_device *d, struct a
     b->guessed.at[index] = 0;
 }
 
+/* A block of a reservation is always split off exactly; of one in no known segment nothing better
+ * is known. */
+static bool place_exact(struct build *b, struct build_device *d, uint32_t index, uint64_t rounded,
+                        bool has_range) {
+    struct timeline_block *block = &b->tl->blocks.at[index];
+    if (block->block_bytes == 0)
+        block->block_bytes = rounded;
+    if (!has_range)
+        build_warn(b, "the block at 0x%llx lies in no segment", (unsigned long long)block->address);
+    return addrmap_put(&d->live, block->address, index) || build_no_memory(b);
+}
+
 bool place_block(struct build *b, struct build_device *d, uint32_t index) {
     struct timeline_block *block = &b->tl->blocks.at[index];
     const struct build_range *range = ranges_find(b, &d->ranges, block->address);
@@ -91,24 +105,22 @@ bool place_block(struct build *b, struct build_device *d, uint32_t index) {
     struct addrmap_at before;
     bool has_before = addrmap_floor(&d->live, block->address, &before);
     set_home(block, range, rounded);
-    if (range && has_before)
+    if (!range || range->expandable)
+        return place_exact(b, d, index, rounded, range != NULL);
+    if (has_before)
         repair_slack(b, d, before, range, block->address);
-    else if (range && block->address != range->start)
+    else if (block->address != range->start)
         build_warn(b, "a block begins at 0x%llx, inside a free range",
                    (unsigned long long)block->address);
-    if (block->block_bytes == 0 && range) {
+    if (block->block_bytes == 0) {
         uint64_t room = gap_end(b, d, range, before, has_before) - block->address;
         if (room < rounded) {
             build_warn(b, "the block at 0x%llx is larger than its place",
                        (unsigned long long)block->address);
             block->block_bytes = room;
         } else {
-            block->block_bytes =
-                block_taken(&b->rules, rounded, room, range->small_pool, range->expandable);
+            block->block_bytes = block_taken(&b->rules, rounded, room, range->small_pool);
         }
-    } else if (block->block_bytes == 0) {
-        build_warn(b, "the block at 0x%llx lies in no segment", (unsigned long long)block->address);
-        block->block_bytes = rounded;
     }
     return addrmap_put(&d->live, block->address, index) || build_no_memory(b);
 }

@@ -34,7 +34,7 @@ bool ranges_cut(struct build *b, struct addrmap *map, uint64_t start, uint64_t e
         struct build_range cut = b->ranges.at[addrmap_value(map, at)];
         if (*first == TIMELINE_NONE)
             *first = cut.segment;
-        addrmap_remove(map, cut.start);
+        addrmap_remove(map, cut.start, addrmap_value(map, at));
         struct build_range left = cut, right = cut;
         left.end = start;
         right.start = end;
