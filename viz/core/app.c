@@ -1,0 +1,259 @@
+/* app.c: see app.h. State, caches and the frame; app_input.c and app_action.c change it. */
+#include <string.h>
+
+#include "app_state.h"
+#include "error.h"
+#include "pane.h"
+#include "text.h"
+#include "timeline.h"
+#include "xalloc.h"
+
+/* In drawing order: what comes later lies above. */
+static const struct pane_ops *const panes[] = {&pane_title,    &pane_overview, &pane_phases,
+                                               &pane_timeline, &pane_legend,   &pane_owners,
+                                               &pane_status,   &pane_help};
+
+static bool build_tracks(struct app *app, const struct app_options *options,
+                         const struct timeline *first, const struct timeline *second,
+                         struct error *err) {
+    if (!track_build(&app->a, first, options->device, err))
+        return false;
+    if (!second)
+        return true;
+    if (!track_build(&app->b, second, options->device, err) ||
+        !align_build(&app->align, first, second, err))
+        return false;
+    app->has_b = true;
+    return true;
+}
+
+static void start_state(struct app *app, const struct app_options *options) {
+    app->theme_id = options->theme;
+    app->language = options->language;
+    app->scale_percent = options->scale_percent > 0 ? options->scale_percent : 100;
+    app->width = options->width > 0 ? options->width : 1280;
+    app->height = options->height > 0 ? options->height : 800;
+    app->picture = options->picture;
+    app->compare = options->below ? COMPARE_BELOW : COMPARE_OVERLAY;
+    /* two sources need not share a clock: compare event by event */
+    app->mode = app->has_b ? RULER_EVENTS : RULER_TIME;
+    app->isolated = -1;
+    app->owners_shown = true;
+    app->pointer_x = app->pointer_y = -1;
+    app->grouping = owners_default(app->a.tl);
+    app->speed = 1;
+    app->dirty = true;
+    app->cursor = options->picture ? track_peak(&app->a) : app->a.lod.moments - 1;
+    app_relayout(app);
+    struct view_limits limits;
+    app_limits(app, &limits);
+    view_fit_x(&app->view, &limits);
+    view_fit_y(&app->view, &limits);
+}
+
+struct app *app_create(const struct app_options *options, const struct timeline *first,
+                       const struct timeline *second, struct error *err) {
+    struct app *app = xcalloc(1, sizeof *app);
+    if (!app) {
+        error_host_memory(err);
+        return NULL;
+    }
+    if (options->embedded_font) {
+        app->font = font_create_embedded();
+        if (!app->font)
+            error_host_memory(err);
+    } else {
+        app->font = font_create(options->font, err);
+    }
+    if (!app->font || !build_tracks(app, options, first, second, err)) {
+        app_destroy(app);
+        return NULL;
+    }
+    start_state(app, options);
+    return app;
+}
+
+static void fini_cache(struct plot_cache *cache) {
+    array_fini(&cache->edges);
+    array_fini(&cache->first);
+    array_fini(&cache->second);
+}
+
+void app_destroy(struct app *app) {
+    if (!app)
+        return;
+    fini_cache(&app->plot);
+    fini_cache(&app->overview);
+    array_fini(&app->live.ids);
+    align_fini(&app->align);
+    track_fini(&app->a);
+    track_fini(&app->b);
+    font_destroy(app->font);
+    xfree(app);
+}
+
+struct font *app_font(struct app *app) {
+    return app->font;
+}
+
+int app_px(const struct app *app, int units) {
+    return layout_px(app->scale_percent, units);
+}
+
+int app_size(const struct app *app) {
+    return app_px(app, 13);
+}
+
+int app_small(const struct app *app) {
+    return app_px(app, 12);
+}
+
+int app_large(const struct app *app) {
+    return app_px(app, 22);
+}
+
+int app_line(struct app *app) {
+    return font_line(app->font, app_size(app));
+}
+
+struct ruler app_ruler(const struct app *app) {
+    return ruler_of(&app->a.lod, app->mode);
+}
+
+const struct theme *app_theme(const struct app *app) {
+    return theme_get(app->theme_id);
+}
+
+const char *app_text(const struct app *app, enum text_id id) {
+    return i18n_text(app->language, id);
+}
+
+uint64_t app_context(const struct app *app) {
+    return app->a.context_bytes;
+}
+
+/* The height of the whole picture: up to the capacity where the peak is more than a third of it,
+ * else the data would lie flat at the bottom of an empty picture. */
+void app_limits(const struct app *app, struct view_limits *limits) {
+    struct ruler ruler = app_ruler(app);
+    ruler_limits(&ruler, limits);
+    uint64_t top = track_top(&app->a, false);
+    if (app->has_b && app->compare != COMPARE_OFF) {
+        uint64_t other = track_top(&app->b, false);
+        top = other > top ? other : top;
+    }
+    uint64_t capacity = app->a.capacity_bytes;
+    if (capacity > top && top >= capacity / 3)
+        top = capacity;
+    limits->top = top > 0 ? (double)top * 1.07 : 1024;
+}
+
+void app_relayout(struct app *app) {
+    struct layout_wish wish = {.width = app->width,
+                               .height = app->height,
+                               .line = app_line(app),
+                               .scale_percent = app->scale_percent,
+                               .owners = app->owners_shown};
+    for (int i = 0; i < TRACK_LANES; i++)
+        if (app->a.lanes[i].count > 0)
+            wish.lanes = i + 1;
+    layout_compute(&wish, &app->layout);
+}
+
+bool app_read_owners(struct app *app) {
+    if (app->owners_valid && app->owners_moment == app->cursor &&
+        app->owners_grouping == app->grouping)
+        return true;
+    app->owners_valid = live_at(&app->a.live, app->cursor, &app->live) &&
+                        owners_read(&app->a.owners, app->grouping, &app->live);
+    app->owners_moment = app->cursor;
+    app->owners_grouping = app->grouping;
+    return app->owners_valid;
+}
+
+static bool same_view(const struct plot_cache *cache, const struct view *view, enum ruler_mode mode,
+                      int width) {
+    return cache->valid && cache->width == width && cache->mode == mode &&
+           cache->view.x0 == view->x0 && cache->view.x1 == view->x1;
+}
+
+bool app_read_plot(struct app *app, struct plot_cache *cache, const struct view *view, int width) {
+    struct ruler ruler = app_ruler(app);
+    if (same_view(cache, view, ruler.mode, width))
+        return true;
+    size_t columns = (size_t)width;
+    cache->valid = false;
+    if (!array_reserve(&cache->edges, columns + 1) || !array_reserve(&cache->first, columns) ||
+        (app->has_b && !array_reserve(&cache->second, columns)))
+        return false;
+    column_edges(&ruler, view, width, cache->edges.at);
+    column_read_all(&app->a.lod, cache->edges.at, width, cache->first.at);
+    if (app->has_b) {
+        for (size_t i = 0; i <= columns; i++)
+            cache->edges.at[i] = align_map(&app->align, cache->edges.at[i]);
+        column_read_all(&app->b.lod, cache->edges.at, width, cache->second.at);
+    }
+    cache->view = *view;
+    cache->mode = ruler.mode;
+    cache->width = width;
+    cache->valid = true;
+    return true;
+}
+
+uint32_t app_cursor_b(const struct app *app) {
+    uint32_t moment = align_map(&app->align, app->cursor);
+    return moment < app->b.lod.moments ? moment : app->b.lod.moments - 1;
+}
+
+int app_cursor_x(const struct app *app) {
+    struct ruler ruler = app_ruler(app);
+    const struct rect *plot = &app->layout.plot;
+    return plot->x + view_x(&app->view, ruler_position(&ruler, app->cursor), plot->w);
+}
+
+bool app_frame(struct app *app, struct draw_list *list, struct error *err) {
+    draw_start(list, app->width, app->height);
+    draw_rect(list, 0, 0, app->width, app->height, app_theme(app)->ground);
+    for (size_t i = 0; i < sizeof panes / sizeof panes[0]; i++) {
+        const struct rect *place = panes[i]->place(app);
+        if (place->w > 0 && place->h > 0)
+            panes[i]->draw(app, list);
+    }
+    app->dirty = false;
+    return !list->failed || error_host_memory(err);
+}
+
+int app_text_width(struct app *app, const char *text) {
+    return font_width(app->font, text, strlen(text), app_size(app), false);
+}
+
+int app_draw_text(struct app *app, struct draw_list *list, int x, int y, uint32_t color,
+                  const char *text) {
+    draw_text(list, x, y, app_size(app), false, color, text);
+    return app_text_width(app, text);
+}
+
+int app_draw_right(struct app *app, struct draw_list *list, int right, int y, uint32_t color,
+                   const char *text) {
+    int width = app_text_width(app, text);
+    draw_text(list, right - width, y, app_size(app), false, color, text);
+    return width;
+}
+
+bool app_is_dirty(const struct app *app) {
+    return app->dirty;
+}
+
+bool app_is_playing(const struct app *app) {
+    return app->playing;
+}
+
+bool app_wants_quit(const struct app *app) {
+    return app->quit;
+}
+
+enum app_request app_take_request(struct app *app) {
+    enum app_request request = app->request;
+    app->request = APP_NOTHING;
+    return request;
+}

@@ -1,0 +1,62 @@
+/* app.h: the viewer without its window: input in, a draw list out.
+ *
+ * Two timelines at most. The cursor is a moment of the first (lod.h): the state after so many
+ * events. Ownership: the application borrows the timelines. Nothing moves by itself but by
+ * INPUT_TICK. */
+#ifndef APP_H
+#define APP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "i18n.h"
+#include "theme.h"
+
+struct app;
+struct draw_list;
+struct error;
+struct font;
+struct input;
+struct text;
+struct timeline;
+
+struct app_options {
+    int width, height; /* pixels; 0: 1280 x 800 */
+    int scale_percent; /* 0: 100 */
+    enum theme_id theme;
+    enum language language;
+    uint8_t device;
+    const char *font;   /* FILE[:face]; NULL: the usual ones */
+    bool embedded_font; /* only that: the same pixels everywhere */
+    bool picture;       /* for a file: no hints, the cursor marks the peak */
+    bool below;         /* the second timeline below the first instead of over it */
+};
+
+struct app *app_create(const struct app_options *options, const struct timeline *first,
+                       const struct timeline *second, struct error *err);
+void app_destroy(struct app *app);
+
+void app_input(struct app *app, const struct input *input);
+/* Draws everything. False: host memory. */
+bool app_frame(struct app *app, struct draw_list *list, struct error *err);
+struct font *app_font(struct app *app);
+
+bool app_is_dirty(const struct app *app); /* since the last app_frame */
+bool app_is_playing(const struct app *app);
+bool app_wants_quit(const struct app *app);
+
+/* What the window does for the application; each reading clears it. */
+enum app_request { APP_NOTHING, APP_SAVE_PNG, APP_SAVE_SVG, APP_FULL_SCREEN, APP_COPY };
+enum app_request app_take_request(struct app *app);
+/* The owners table as tab-separated text with exact bytes. */
+void app_copy(struct app *app, struct text *out);
+
+void app_go_to(struct app *app, uint32_t moment); /* clamped; makes it visible */
+uint32_t app_peak(const struct app *app);
+/* A state value by name (app_query.c lists them); false: no such name. */
+bool app_query(struct app *app, const char *name, uint64_t *value);
+const char *app_query_name(unsigned index); /* NULL after the last */
+/* "FILE: event N of M, B bytes": the window's title. */
+void app_title(struct app *app, char *out, unsigned out_bytes);
+
+#endif

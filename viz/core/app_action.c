@@ -1,0 +1,316 @@
+/* app_action.c: what the keys do. */
+#include "app_state.h"
+#include "timeline.h"
+
+void app_go_to(struct app *app, uint32_t moment) {
+    struct ruler ruler = app_ruler(app);
+    struct view_limits limits;
+    app_limits(app, &limits);
+    app->cursor = moment < app->a.lod.moments ? moment : app->a.lod.moments - 1;
+    view_reveal_x(&app->view, &limits, ruler_position(&ruler, app->cursor));
+    app->dirty = true;
+}
+
+uint32_t app_peak(const struct app *app) {
+    return track_peak(&app->a);
+}
+
+/* Moves the cursor by pixels, but always by at least one moment. */
+static void move_cursor(struct app *app, double pixels) {
+    struct ruler ruler = app_ruler(app);
+    double each = (app->view.x1 - app->view.x0) / app->layout.plot.w;
+    uint32_t to = ruler_moment(&ruler, ruler_position(&ruler, app->cursor) + pixels * each);
+    if (pixels < 0 && to >= app->cursor)
+        to = app->cursor > 0 ? app->cursor - 1 : 0;
+    if (pixels > 0 && to <= app->cursor)
+        to = app->cursor + 1;
+    app_go_to(app, to);
+}
+
+/* The kept peak nearest to the cursor on one side; the cursor stays when there is none. */
+static void go_to_local_peak(struct app *app, bool forward) {
+    uint32_t best = app->cursor;
+    for (size_t i = 0; i < app->a.peaks.count; i++) {
+        uint32_t m = app->a.peaks.at[i].moment;
+        bool beyond = forward ? m > app->cursor : m < app->cursor;
+        bool nearer = best == app->cursor || (forward ? m < best : m > best);
+        if (beyond && nearer)
+            best = m;
+    }
+    app_go_to(app, best);
+}
+
+static void zoom(struct app *app, double factor) {
+    struct ruler ruler = app_ruler(app);
+    struct view_limits limits;
+    app_limits(app, &limits);
+    double at = ruler_position(&ruler, app->cursor);
+    if (at < app->view.x0 || at > app->view.x1)
+        at = (app->view.x0 + app->view.x1) / 2;
+    view_zoom_x(&app->view, &limits, at, factor);
+}
+
+static void zoom_bytes(struct app *app, double factor) {
+    struct view_limits limits;
+    struct lod_state state;
+    app_limits(app, &limits);
+    lod_state_at(&app->a.lod, app->cursor, &state);
+    double at = (double)(state.total + app_context(app));
+    if (at < app->view.y0 || at > app->view.y1)
+        at = app->view.y0;
+    view_zoom_y(&app->view, &limits, at, factor);
+}
+
+static void pan(struct app *app, double share) {
+    struct view_limits limits;
+    app_limits(app, &limits);
+    view_pan_x(&app->view, &limits, (app->view.x1 - app->view.x0) * share);
+}
+
+static void show_whole(struct app *app) {
+    struct view_limits limits;
+    app_limits(app, &limits);
+    view_fit_x(&app->view, &limits);
+    view_fit_y(&app->view, &limits);
+}
+
+static void fit_bytes(struct app *app) {
+    if (!app_read_plot(app, &app->plot, &app->view, app->layout.plot.w))
+        return;
+    uint64_t top = 1;
+    for (int i = 0; i < app->layout.plot.w; i++)
+        if (app->plot.first.at[i].max > top)
+            top = app->plot.first.at[i].max;
+    app->view.y0 = 0;
+    app->view.y1 = ((double)top + (double)app_context(app)) * 1.05;
+}
+
+/* The same stretch of events stays in view. */
+static void change_axis(struct app *app) {
+    struct ruler before = app_ruler(app);
+    uint32_t first = ruler_moment(&before, app->view.x0), last = ruler_lower(&before, app->view.x1);
+    bool whole;
+    struct view_limits limits;
+    app_limits(app, &limits);
+    whole = view_is_whole_x(&app->view, &limits);
+    app->mode = before.mode == RULER_TIME ? RULER_EVENTS : RULER_TIME;
+    struct ruler after = app_ruler(app);
+    app_limits(app, &limits);
+    if (whole)
+        view_fit_x(&app->view, &limits);
+    else
+        view_show_x(&app->view, &limits, ruler_position(&after, first),
+                    ruler_position(&after, last));
+}
+
+static void isolate(struct app *app, int band) {
+    int category = -1;
+    for (int i = 0; i < CATEGORY_COUNT; i++) { /* count only bands that exist */
+        bool exists = i == CATEGORY_OUTSIDE && app_context(app) > 0;
+        for (size_t k = 0; !exists && k < app->a.lod.node_count[0]; k++)
+            exists = app->a.lod.buckets[k].at_max[i] > 0;
+        if (exists && band-- == 0)
+            category = i;
+    }
+    app->isolated = app->isolated == category ? -1 : category;
+}
+
+static void change_grouping(struct app *app, int by) {
+    int next = ((int)app->grouping + by + OWNER_GROUPING_COUNT) % OWNER_GROUPING_COUNT;
+    app->grouping = (enum owner_grouping)next;
+    app->owner_scroll = 0;
+}
+
+static void scroll(struct app *app, int by) {
+    size_t rows = app->a.owners.rows.count, shown = (size_t)app->owner_rows;
+    size_t most = rows > shown ? rows - shown : 0;
+    if (by < 0)
+        app->owner_scroll -= app->owner_scroll < (size_t)-by ? app->owner_scroll : (size_t)-by;
+    else
+        app->owner_scroll += (size_t)by;
+    app->owner_scroll = app->owner_scroll > most ? most : app->owner_scroll;
+}
+
+static void set_scale(struct app *app, int percent) {
+    app->scale_percent = percent < 50 ? 50 : percent > 400 ? 400 : percent;
+    app_relayout(app);
+}
+
+static void play(struct app *app) {
+    struct ruler ruler = app_ruler(app);
+    app->playing = !app->playing;
+    app->play_position = ruler_position(&ruler, app->cursor);
+    if (app->play_position >= app->view.x1 || app->cursor + 1 >= app->a.lod.moments)
+        app->play_position = app->view.x0;
+}
+
+static void clear(struct app *app) {
+    if (app->help)
+        app->help = false;
+    else if (app->playing)
+        app->playing = false;
+    else
+        app->isolated = -1;
+}
+
+static void change_theme(struct app *app) {
+    app->theme_id = (enum theme_id)((app->theme_id + 1) % THEME_COUNT);
+}
+
+static void change_compare(struct app *app) {
+    if (app->has_b)
+        app->compare = (enum compare_mode)((app->compare + 1) % COMPARE_COUNT);
+}
+
+static void toggle_owners(struct app *app) {
+    app->owners_shown = !app->owners_shown;
+    app_relayout(app);
+}
+
+void app_act(struct app *app, enum action action) {
+    int page = app->owner_rows > 1 ? app->owner_rows - 1 : 1;
+    double step = app->layout.plot.w / 100.0;
+    app->dirty = true;
+    switch (action) {
+    case ACTION_PEAK:
+        app_go_to(app, app_peak(app));
+        break;
+    case ACTION_NEXT_PEAK:
+        go_to_local_peak(app, true);
+        break;
+    case ACTION_PREVIOUS_PEAK:
+        go_to_local_peak(app, false);
+        break;
+    case ACTION_CURSOR_LEFT:
+        move_cursor(app, -step);
+        break;
+    case ACTION_CURSOR_RIGHT:
+        move_cursor(app, step);
+        break;
+    case ACTION_CURSOR_LEFT_PIXEL:
+        move_cursor(app, -1);
+        break;
+    case ACTION_CURSOR_RIGHT_PIXEL:
+        move_cursor(app, 1);
+        break;
+    case ACTION_PREVIOUS_EVENT:
+        app_go_to(app, app->cursor > 0 ? app->cursor - 1 : 0);
+        break;
+    case ACTION_NEXT_EVENT:
+        app_go_to(app, app->cursor + 1);
+        break;
+    case ACTION_PREVIOUS_PHASE:
+        app_go_to(app, track_previous_phase(&app->a, app->cursor));
+        break;
+    case ACTION_NEXT_PHASE:
+        app_go_to(app, track_next_phase(&app->a, app->cursor));
+        break;
+    case ACTION_PAN_LEFT:
+        pan(app, -0.1);
+        break;
+    case ACTION_PAN_RIGHT:
+        pan(app, 0.1);
+        break;
+    case ACTION_ZOOM_IN:
+        zoom(app, 1 / 1.5);
+        break;
+    case ACTION_ZOOM_OUT:
+        zoom(app, 1.5);
+        break;
+    case ACTION_ZOOM_BYTES_IN:
+        zoom_bytes(app, 1 / 1.5);
+        break;
+    case ACTION_ZOOM_BYTES_OUT:
+        zoom_bytes(app, 1.5);
+        break;
+    case ACTION_WHOLE:
+        show_whole(app);
+        break;
+    case ACTION_FIT_BYTES:
+        fit_bytes(app);
+        break;
+    case ACTION_AXIS:
+        change_axis(app);
+        break;
+    case ACTION_COMPARE:
+        change_compare(app);
+        break;
+    case ACTION_NEXT_GROUPING:
+        change_grouping(app, 1);
+        break;
+    case ACTION_PREVIOUS_GROUPING:
+        change_grouping(app, -1);
+        break;
+    case ACTION_ROW_UP:
+        scroll(app, -1);
+        break;
+    case ACTION_ROW_DOWN:
+        scroll(app, 1);
+        break;
+    case ACTION_PAGE_UP:
+        scroll(app, -page);
+        break;
+    case ACTION_PAGE_DOWN:
+        scroll(app, page);
+        break;
+    case ACTION_ISOLATE_1:
+    case ACTION_ISOLATE_2:
+    case ACTION_ISOLATE_3:
+    case ACTION_ISOLATE_4:
+    case ACTION_ISOLATE_5:
+    case ACTION_ISOLATE_6:
+    case ACTION_ISOLATE_7:
+    case ACTION_ISOLATE_8:
+    case ACTION_ISOLATE_9:
+        isolate(app, (int)(action - ACTION_ISOLATE_1));
+        break;
+    case ACTION_OWNERS:
+        toggle_owners(app);
+        break;
+    case ACTION_PLAY:
+        play(app);
+        break;
+    case ACTION_SLOWER:
+        app->speed = app->speed > 0.02 ? app->speed / 2 : app->speed;
+        break;
+    case ACTION_FASTER:
+        app->speed = app->speed < 50 ? app->speed * 2 : app->speed;
+        break;
+    case ACTION_COPY:
+        app->request = APP_COPY;
+        break;
+    case ACTION_SAVE_PNG:
+        app->request = APP_SAVE_PNG;
+        break;
+    case ACTION_SAVE_SVG:
+        app->request = APP_SAVE_SVG;
+        break;
+    case ACTION_THEME:
+        change_theme(app);
+        break;
+    case ACTION_SCALE_UP:
+        set_scale(app, app->scale_percent + 25);
+        break;
+    case ACTION_SCALE_DOWN:
+        set_scale(app, app->scale_percent - 25);
+        break;
+    case ACTION_SCALE_RESET:
+        set_scale(app, 100);
+        break;
+    case ACTION_FULL_SCREEN:
+        app->request = APP_FULL_SCREEN;
+        break;
+    case ACTION_HELP:
+        app->help = !app->help;
+        break;
+    case ACTION_CLEAR:
+        clear(app);
+        break;
+    case ACTION_QUIT:
+        app->quit = true;
+        break;
+    case ACTION_NONE:
+    case ACTION_COUNT:
+        break;
+    }
+}

@@ -1,0 +1,96 @@
+/* app_query.c: the state as numbers and text, for scripts, tests, the clipboard and the window's
+ * title. */
+#include <stdio.h>
+#include <string.h>
+
+#include "app_state.h"
+#include "label.h"
+#include "text.h"
+#include "timeline.h"
+
+/* name, value (no event before the first: 2^32 - 1); `s` is the state at the cursor, `t` of the
+ * second timeline there */
+#define QUERIES(X)                                                                                 \
+    X("cursor.moment", app->cursor)                                                                \
+    X("cursor.event", app->cursor - 1)                                                             \
+    X("cursor.allocated", s.total)                                                                 \
+    X("cursor.bytes", s.total)                                                                     \
+    X("cursor.reserved", s.reserved)                                                               \
+    X("cursor.time", cursor_time(app))                                                             \
+    X("cursor.blocks", app_read_owners(app) ? app->a.owners.total_count : 0)                       \
+    X("cursor.owners", app_read_owners(app) ? app->a.owners.total_bytes : 0)                       \
+    X("overlay.allocated", t.total)                                                                \
+    X("overlay.peak", app->has_b ? app->b.lod.peak.max : 0)                                        \
+    X("peak.event", app->a.lod.peak.arg - 1)                                                       \
+    X("peak.allocated", app->a.lod.peak.max)                                                       \
+    X("peak.reserved", app->a.lod.peak.reserved_max)                                               \
+    X("peaks", app->a.peaks.count)                                                                 \
+    X("events", app->a.lod.moments - 1)                                                            \
+    X("view.first", ruler_lower(&ruler, app->view.x0))                                             \
+    X("view.last", ruler_moment(&ruler, app->view.x1))                                             \
+    X("playing", app->playing)                                                                     \
+    X("help", app->help)                                                                           \
+    X("theme", app->theme_id)                                                                      \
+    X("grouping", app->grouping)                                                                   \
+    X("isolated", app->isolated + 1)                                                               \
+    X("compare", app->compare)                                                                     \
+    X("axis", ruler.mode)                                                                          \
+    X("scale", app->scale_percent)                                                                 \
+    X("width", app->width)                                                                         \
+    X("height", app->height)
+
+static uint64_t cursor_time(const struct app *app) {
+    struct ruler time = ruler_of(&app->a.lod, RULER_TIME);
+    return time.mode == RULER_TIME ? (uint64_t)ruler_position(&time, app->cursor) : 0;
+}
+
+bool app_query(struct app *app, const char *name, uint64_t *value) {
+    struct ruler ruler = app_ruler(app);
+    struct lod_state s, t = {{0}, 0, 0};
+    lod_state_at(&app->a.lod, app->cursor, &s);
+    if (app->has_b)
+        lod_state_at(&app->b.lod, app_cursor_b(app), &t);
+#define X(query, expression)                                                                       \
+    if (strcmp(name, query) == 0) {                                                                \
+        *value = (uint64_t)(expression);                                                           \
+        return true;                                                                               \
+    }
+    QUERIES(X)
+#undef X
+    return false;
+}
+
+const char *app_query_name(unsigned index) {
+    static const char *const names[] = {
+#define X(query, expression) query,
+        QUERIES(X)
+#undef X
+    };
+    return index < sizeof names / sizeof names[0] ? names[index] : NULL;
+}
+
+void app_copy(struct app *app, struct text *out) {
+    text_format(out, "%s\t%s\t%s\t%s\t%s\n", app_text(app, owners_title(app->grouping)),
+                app_text(app, TEXT_BYTES), app_text(app, TEXT_BLOCKS), app_text(app, TEXT_LARGEST),
+                app_text(app, TEXT_KEPT));
+    if (!app_read_owners(app))
+        return;
+    for (size_t i = 0; i < app->a.owners.rows.count; i++) {
+        const struct owner_row *row = &app->a.owners.rows.at[i];
+        char buffer[256];
+        text_format(out, "%s\t%llu\t%u\t%llu\t%llu\n",
+                    owners_name(&app->a.owners, row, app->language, buffer),
+                    (unsigned long long)row->bytes, row->count, (unsigned long long)row->largest,
+                    (unsigned long long)row->kept_bytes);
+    }
+}
+
+void app_title(struct app *app, char *out, unsigned out_bytes) {
+    struct lod_state s;
+    lod_state_at(&app->a.lod, app->cursor, &s);
+    const char *name = timeline_text(app->a.tl, app->a.tl->title);
+    const char *slash = strrchr(name, '/');
+    snprintf(out, out_bytes, "vramsim: %.80s: %u of %u events, %llu bytes",
+             slash ? slash + 1 : name, app->cursor, app->a.lod.moments - 1,
+             (unsigned long long)s.total);
+}

@@ -1,0 +1,98 @@
+/* app_state.h: the inside of app.h, for its own files and the panes. */
+#ifndef APP_STATE_H
+#define APP_STATE_H
+
+#include "align.h"
+#include "app.h"
+#include "column.h"
+#include "draw.h"
+#include "font.h"
+#include "keys.h"
+#include "layout.h"
+#include "ruler.h"
+#include "track.h"
+#include "view.h"
+
+enum compare_mode { COMPARE_OVERLAY, COMPARE_BELOW, COMPARE_OFF, COMPARE_COUNT };
+enum drag_mode { DRAG_NONE, DRAG_SCRUB, DRAG_PAN, DRAG_BRUSH, DRAG_MOVE_BRUSH, DRAG_ZOOM };
+
+/* Columns of both timelines for one view and width; read anew only when those change. */
+struct plot_cache {
+    bool valid;
+    struct view view;
+    enum ruler_mode mode;
+    int width;
+    ARRAY(uint32_t) edges;
+    ARRAY(struct column) first, second;
+};
+
+struct app {
+    struct track a, b;
+    bool has_b;
+    struct align align;
+    struct font *font;
+    enum theme_id theme_id;
+    enum language language;
+    int scale_percent, width, height;
+    bool picture;
+
+    enum ruler_mode mode; /* as wished; ruler() says what is possible */
+    enum compare_mode compare;
+    struct view view;
+    uint32_t cursor;
+    int isolated; /* category; -1: all */
+    bool help, owners_shown;
+
+    int pointer_x, pointer_y; /* -1: outside */
+    enum drag_mode drag;
+    int drag_from, drag_at; /* x pixels */
+    double drag_x0;         /* view.x0 or position when it began */
+
+    enum owner_grouping grouping;
+    size_t owner_scroll;
+    int owner_rows; /* that the last frame could show */
+    struct live_set live;
+    bool owners_valid;
+    uint32_t owners_moment;
+    enum owner_grouping owners_grouping;
+
+    bool playing;
+    double speed; /* 1 = a visible range in ten seconds */
+    double play_position;
+
+    struct plot_cache plot, overview;
+    struct layout layout;
+    bool dirty, quit;
+    enum app_request request;
+};
+
+/* Logical units to pixels, and the three sizes of text. */
+int app_px(const struct app *app, int units);
+int app_size(const struct app *app);
+int app_small(const struct app *app);
+int app_large(const struct app *app);
+int app_line(struct app *app); /* height of a line of app_size */
+
+struct ruler app_ruler(const struct app *app);
+void app_limits(const struct app *app, struct view_limits *limits);
+const struct theme *app_theme(const struct app *app);
+const char *app_text(const struct app *app, enum text_id id);
+void app_relayout(struct app *app);
+/* Reads the owners at the cursor unless they are there already. */
+bool app_read_owners(struct app *app);
+bool app_read_plot(struct app *app, struct plot_cache *cache, const struct view *view, int width);
+uint32_t app_cursor_b(const struct app *app); /* the second timeline's moment under the cursor */
+int app_cursor_x(const struct app *app);      /* pixels; outside the plot when not visible */
+/* What bands show besides the columns: bytes below the first band. */
+uint64_t app_context(const struct app *app);
+
+void app_act(struct app *app, enum action action); /* app_action.c */
+
+/* Right- or left-aligned text in the usual size; return the width. */
+int app_draw_text(struct app *app, struct draw_list *list, int x, int y, uint32_t color,
+                  const char *text);
+int app_draw_right(struct app *app, struct draw_list *list, int right, int y, uint32_t color,
+                   const char *text);
+int app_text_width(struct app *app, const char *text);
+
+#endif

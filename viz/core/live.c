@@ -1,0 +1,115 @@
+/* live.c: see live.h. */
+#include "live.h"
+
+#include "error.h"
+#include "timeline.h"
+
+/* Not yet freed after `moment` events? Events at or beyond it are in the future. */
+static bool is_live(const struct timeline *tl, uint32_t block, uint32_t moment) {
+    const struct timeline_block *b = &tl->blocks.at[block];
+    return b->free_event == TIMELINE_NONE ? !b->pending_at_start : b->free_event >= moment;
+}
+
+static bool add_start(const struct live *live, struct live_set *set) {
+    const struct timeline *tl = live->tl;
+    for (uint32_t i = 0; i < tl->blocks.count; i++) {
+        const struct timeline_block *b = &tl->blocks.at[i];
+        if (b->alloc_event == TIMELINE_NONE && b->device == live->device && is_live(tl, i, 0) &&
+            !array_push(&set->ids, i))
+            return false;
+    }
+    return true;
+}
+
+/* The allocations of the events first .. end - 1. */
+static bool add_allocated(const struct live *live, uint32_t first, uint32_t end, uint32_t moment,
+                          struct live_set *set) {
+    for (uint32_t i = first; i < end; i++) {
+        const struct timeline_event *e = &live->tl->events.at[i];
+        if (e->kind == EVENT_ALLOC && e->device == live->device &&
+            e->ref < live->tl->blocks.count && is_live(live->tl, e->ref, moment) &&
+            !array_push(&set->ids, e->ref))
+            return false;
+    }
+    return true;
+}
+
+static void drop_freed(const struct live *live, uint32_t moment, struct live_set *set) {
+    size_t kept = 0;
+    for (size_t i = 0; i < set->ids.count; i++)
+        if (is_live(live->tl, set->ids.at[i], moment))
+            set->ids.at[kept++] = set->ids.at[i];
+    set->ids.count = kept;
+}
+
+static bool add_keyframe(struct live *live, uint32_t moment, const struct live_set *set) {
+    struct live_keyframe keyframe = {moment, (uint32_t)set->ids.count, live->ids.count};
+    if (!array_push(&live->keyframes, keyframe) ||
+        !array_reserve(&live->ids, live->ids.count + set->ids.count))
+        return false;
+    for (size_t i = 0; i < set->ids.count; i++)
+        live->ids.at[live->ids.count++] = set->ids.at[i];
+    return true;
+}
+
+static bool build(struct live *live, struct live_set *set) {
+    size_t events = live->tl->events.count;
+    if (!add_start(live, set) || !add_keyframe(live, 0, set))
+        return false;
+    for (uint32_t moment = 0;;) {
+        size_t step = set->ids.count > LIVE_STEP ? set->ids.count : LIVE_STEP;
+        if (events - moment <= step)
+            return true;
+        uint32_t next = moment + (uint32_t)step;
+        drop_freed(live, next, set);
+        if (!add_allocated(live, moment, next, next, set) || !add_keyframe(live, next, set))
+            return false;
+        moment = next;
+    }
+}
+
+bool live_build(struct live *live, const struct timeline *tl, uint8_t device, struct error *err) {
+    struct live_set set = {0};
+    memset(live, 0, sizeof *live);
+    live->tl = tl;
+    live->device = device;
+    bool built = build(live, &set);
+    array_fini(&set.ids);
+    if (built)
+        return true;
+    live_fini(live);
+    return error_host_memory(err);
+}
+
+void live_fini(struct live *live) {
+    array_fini(&live->keyframes);
+    array_fini(&live->ids);
+}
+
+static const struct live_keyframe *keyframe_before(const struct live *live, uint32_t moment) {
+    size_t low = 0, high = live->keyframes.count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (live->keyframes.at[middle].moment <= moment)
+            low = middle;
+        else
+            high = middle;
+    }
+    return &live->keyframes.at[low];
+}
+
+bool live_at(const struct live *live, uint32_t moment, struct live_set *set) {
+    const struct live_keyframe *keyframe = keyframe_before(live, moment);
+    array_clear(&set->ids);
+    if (!array_reserve(&set->ids, (size_t)keyframe->count))
+        return false;
+    for (uint32_t i = 0; i < keyframe->count; i++) {
+        uint32_t block = live->ids.at[keyframe->first + i];
+        if (is_live(live->tl, block, moment))
+            set->ids.at[set->ids.count++] = block;
+    }
+    if (add_allocated(live, keyframe->moment, moment, moment, set))
+        return true;
+    array_clear(&set->ids);
+    return false;
+}

@@ -1,0 +1,41 @@
+/* live.h: which blocks are allocated at a moment, oldest first.
+ *
+ * Keyframes hold the live blocks of a moment; one follows the last after 4,096 moments, or as many
+ * as it has blocks, so that all of them together stay below 4 bytes an event. A seek filters one
+ * keyframe and the allocations since. */
+#ifndef LIVE_H
+#define LIVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "array.h"
+
+struct error;
+struct timeline;
+
+enum { LIVE_STEP = 4096 };
+
+struct live_keyframe {
+    uint32_t moment;
+    uint32_t count;
+    size_t first; /* in ids */
+};
+
+struct live {
+    const struct timeline *tl;
+    uint8_t device;
+    ARRAY(struct live_keyframe) keyframes;
+    ARRAY(uint32_t) ids; /* blocks */
+};
+
+struct live_set {
+    ARRAY(uint32_t) ids;
+};
+
+bool live_build(struct live *live, const struct timeline *tl, uint8_t device, struct error *err);
+void live_fini(struct live *live);
+/* False: host memory exhausted; the set is then empty. */
+bool live_at(const struct live *live, uint32_t moment, struct live_set *set);
+
+#endif

@@ -1,0 +1,254 @@
+/* owners.c: see owners.h. */
+#include "owners.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "error.h"
+#include "text.h"
+#include "timeline.h"
+
+bool owners_init(struct owners *owners, const struct timeline *tl, struct error *err) {
+    memset(owners, 0, sizeof *owners);
+    owners->tl = tl;
+    return strtab_init(&owners->folded) || error_host_memory(err);
+}
+
+void owners_fini(struct owners *owners) {
+    strtab_fini(&owners->folded);
+    array_fini(&owners->fold);
+    array_fini(&owners->rows);
+    array_fini(&owners->slots);
+}
+
+enum owner_grouping owners_default(const struct timeline *tl) {
+    if (tl->has & TIMELINE_HAS_OWNER)
+        return OWNER_BY_MODULE;
+    if (tl->has & TIMELINE_HAS_STACK)
+        return OWNER_BY_STACK;
+    return OWNER_BY_CATEGORY;
+}
+
+enum text_id owners_title(enum owner_grouping grouping) {
+    static const enum text_id titles[OWNER_GROUPING_COUNT] = {
+#define X(id, title) title,
+        OWNER_GROUPINGS(X)
+#undef X
+    };
+    return titles[grouping];
+}
+
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+/* "a.12.b" -> "a.*.b"; only whole components: "conv2d" stays. */
+static bool fold_path(struct strtab *folded, const char *path, uint32_t *id) {
+    struct text out = {0};
+    for (const char *p = path; *p;) {
+        size_t digits = strspn(p, "0123456789");
+        bool starts = p == path || p[-1] == '.';
+        if (digits > 0 && starts && (p[digits] == '.' || p[digits] == '\0')) {
+            text_add(&out, "*");
+            p += digits;
+            continue;
+        }
+        size_t plain = 1;
+        while (p[plain] && !(is_digit(p[plain]) && p[plain - 1] == '.'))
+            plain++;
+        text_add_bytes(&out, p, plain);
+        p += plain;
+    }
+    bool added = !out.failed && strtab_add(folded, text_get(&out), out.length, id);
+    text_fini(&out);
+    return added;
+}
+
+/* `fold` holds id + 1; 0 = not yet made. */
+static bool folded_id(struct owners *owners, uint32_t string, uint32_t *id) {
+    size_t strings = strtab_count(&owners->tl->strings);
+    if (string >= strings)
+        string = 0;
+    if (owners->fold.count < strings) {
+        if (!array_reserve(&owners->fold, strings))
+            return false;
+        while (owners->fold.count < strings)
+            owners->fold.at[owners->fold.count++] = 0;
+    }
+    if (owners->fold.at[string] == 0) {
+        if (!fold_path(&owners->folded, timeline_text(owners->tl, string), id))
+            return false;
+        owners->fold.at[string] = *id + 1;
+    }
+    *id = owners->fold.at[string] - 1;
+    return true;
+}
+
+static bool key_of(struct owners *owners, const struct timeline_block *b, uint64_t *key) {
+    uint32_t id = 0;
+    switch (owners->grouping) {
+    case OWNER_BY_MODULE:
+        if (!folded_id(owners, b->owner, &id))
+            return false;
+        *key = id;
+        return true;
+    case OWNER_BY_PATH:
+        *key = b->owner;
+        return true;
+    case OWNER_BY_CATEGORY:
+        *key = b->category < CATEGORY_COUNT ? b->category : CATEGORY_UNKNOWN;
+        return true;
+    case OWNER_BY_OP:
+        *key = b->op;
+        return true;
+    case OWNER_BY_NAME:
+        *key = b->name;
+        return true;
+    case OWNER_BY_STACK:
+        *key = b->stack;
+        return true;
+    case OWNER_BY_DTYPE:
+        *key = b->dtype;
+        return true;
+    case OWNER_BY_STREAM:
+        *key = b->stream;
+        return true;
+    case OWNER_GROUPING_COUNT:
+        break;
+    }
+    *key = 0;
+    return true;
+}
+
+static size_t slot_of(const struct owners *owners, uint64_t key) {
+    uint64_t hash = key * UINT64_C(0x9e3779b97f4a7c15);
+    size_t mask = owners->slots.count - 1;
+    size_t at = (size_t)(hash >> 32) & mask;
+    while (owners->slots.at[at] != 0 &&
+           array_at(&owners->rows, owners->slots.at[at] - 1)->key != key)
+        at = (at + 1) & mask;
+    return at;
+}
+
+/* Keeps the table at most half full; a power of two. */
+static bool grow_slots(struct owners *owners) {
+    if (owners->slots.count > 2 * owners->rows.count + 2)
+        return true;
+    size_t count = owners->slots.count ? 2 * owners->slots.count : 64;
+    if (!array_reserve(&owners->slots, count))
+        return false;
+    owners->slots.count = count;
+    memset(owners->slots.at, 0, count * sizeof *owners->slots.at);
+    for (size_t i = 0; i < owners->rows.count; i++)
+        owners->slots.at[slot_of(owners, owners->rows.at[i].key)] = (uint32_t)i + 1;
+    return true;
+}
+
+static struct owner_row *row_of(struct owners *owners, uint64_t key, uint32_t block) {
+    if (!grow_slots(owners))
+        return NULL;
+    size_t at = slot_of(owners, key);
+    if (owners->slots.at[at] == 0) {
+        struct owner_row row = {.key = key, .oldest = block};
+        if (!array_push(&owners->rows, row))
+            return NULL;
+        owners->slots.at[at] = (uint32_t)owners->rows.count;
+    }
+    return array_at(&owners->rows, owners->slots.at[at] - 1);
+}
+
+static bool add_block(struct owners *owners, uint32_t block) {
+    const struct timeline_block *b = array_at(&owners->tl->blocks, block);
+    uint64_t key;
+    if (!key_of(owners, b, &key))
+        return false;
+    struct owner_row *row = row_of(owners, key, block);
+    if (!row)
+        return false;
+    row->bytes += b->block_bytes;
+    row->count++;
+    if (b->block_bytes > row->largest)
+        row->largest = b->block_bytes;
+    if (b->free_event == TIMELINE_NONE)
+        row->kept_bytes += b->block_bytes;
+    row->by_category[b->category < CATEGORY_COUNT ? b->category : CATEGORY_UNKNOWN] +=
+        b->block_bytes;
+    owners->total_bytes += b->block_bytes;
+    owners->total_count++;
+    return true;
+}
+
+static int larger_first(const void *a, const void *b) {
+    const struct owner_row *x = a, *y = b;
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? 1 : -1;
+    return (x->key > y->key) - (x->key < y->key);
+}
+
+bool owners_read(struct owners *owners, enum owner_grouping grouping, const struct live_set *set) {
+    owners->grouping = grouping;
+    array_clear(&owners->rows);
+    array_clear(&owners->slots);
+    owners->total_bytes = owners->total_count = 0;
+    for (size_t i = 0; i < set->ids.count; i++)
+        if (!add_block(owners, set->ids.at[i])) {
+            array_clear(&owners->rows);
+            return false;
+        }
+    if (owners->rows.count > 0)
+        qsort(owners->rows.at, owners->rows.count, sizeof *owners->rows.at, larger_first);
+    return true;
+}
+
+static const char *or_unknown(const char *name, enum language language) {
+    return *name ? name : i18n_text(language, TEXT_UNKNOWN);
+}
+
+/* The innermost frame that has a name: "forward model.py:93". */
+static const char *stack_name(const struct timeline *tl, uint64_t stack, enum language language,
+                              char buffer[256]) {
+    if (stack == 0 || stack >= tl->stacks.count || tl->stacks.at[stack].count == 0 ||
+        tl->stacks.at[stack].first >= tl->frames.count)
+        return i18n_text(language, TEXT_UNKNOWN);
+    const struct timeline_frame *frame = &tl->frames.at[tl->stacks.at[stack].first];
+    const char *file = timeline_text(tl, frame->file);
+    const char *slash = strrchr(file, '/');
+    snprintf(buffer, 256, "%.100s  %.100s:%u", timeline_text(tl, frame->function),
+             slash ? slash + 1 : file, frame->line);
+    return buffer;
+}
+
+const char *owners_name(const struct owners *owners, const struct owner_row *row,
+                        enum language language, char buffer[256]) {
+    const struct timeline *tl = owners->tl;
+    switch (owners->grouping) {
+    case OWNER_BY_MODULE:
+        return or_unknown(strtab_text(&owners->folded, (uint32_t)row->key), language);
+    case OWNER_BY_PATH:
+    case OWNER_BY_OP:
+    case OWNER_BY_NAME:
+        return or_unknown(timeline_text(tl, (uint32_t)row->key), language);
+    case OWNER_BY_CATEGORY:
+        return i18n_category(language, (enum category)row->key);
+    case OWNER_BY_STACK:
+        return stack_name(tl, row->key, language, buffer);
+    case OWNER_BY_DTYPE:
+        return row->key < DTYPE_COUNT && row->key != DTYPE_NONE ? dtype_name((enum dtype)row->key)
+                                                                : i18n_text(language, TEXT_UNKNOWN);
+    case OWNER_BY_STREAM:
+        snprintf(buffer, 256, "%s %u", i18n_text(language, TEXT_STREAM), (unsigned)row->key);
+        return buffer;
+    case OWNER_GROUPING_COUNT:
+        break;
+    }
+    return "";
+}
+
+enum category owners_category(const struct owner_row *row) {
+    enum category best = CATEGORY_UNKNOWN;
+    for (unsigned i = 0; i < CATEGORY_COUNT; i++)
+        if (row->by_category[i] > row->by_category[best])
+            best = (enum category)i;
+    return best;
+}

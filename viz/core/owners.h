@@ -1,0 +1,70 @@
+/* owners.h: who holds the memory at a moment: the live blocks, summed by a grouping, the largest
+ * first.
+ *
+ * The rows sum to the allocated bytes of the moment. "module" folds numbers, so that the layers of
+ * one kind are one row: "model.layers.*.mlp.up_proj". */
+#ifndef OWNERS_H
+#define OWNERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "array.h"
+#include "i18n.h"
+#include "live.h"
+#include "strtab.h"
+
+struct error;
+struct timeline;
+
+/* id, title */
+#define OWNER_GROUPINGS(X)                                                                         \
+    X(MODULE, TEXT_BY_MODULE)                                                                      \
+    X(PATH, TEXT_BY_PATH)                                                                          \
+    X(CATEGORY, TEXT_BY_CATEGORY)                                                                  \
+    X(OP, TEXT_BY_OP)                                                                              \
+    X(NAME, TEXT_BY_NAME)                                                                          \
+    X(STACK, TEXT_BY_STACK)                                                                        \
+    X(DTYPE, TEXT_BY_DTYPE)                                                                        \
+    X(STREAM, TEXT_BY_STREAM)
+
+enum owner_grouping {
+#define X(id, title) OWNER_BY_##id,
+    OWNER_GROUPINGS(X)
+#undef X
+        OWNER_GROUPING_COUNT
+};
+
+struct owner_row {
+    uint64_t key;                         /* what it means: the grouping's */
+    uint64_t bytes, largest, kept_bytes;  /* kept: never freed in this trace */
+    uint64_t by_category[CATEGORY_COUNT]; /* sums to bytes */
+    uint32_t count;
+    uint32_t oldest; /* block */
+};
+
+struct owners {
+    const struct timeline *tl;
+    struct strtab folded; /* owner paths with their numbers as '*' */
+    ARRAY(uint32_t) fold; /* string of the timeline -> id in folded, made on first use */
+    enum owner_grouping grouping;
+    ARRAY(struct owner_row) rows;
+    ARRAY(uint32_t) slots; /* hash table: 0 free, else row + 1 */
+    uint64_t total_bytes;
+    uint32_t total_count;
+};
+
+bool owners_init(struct owners *owners, const struct timeline *tl, struct error *err);
+void owners_fini(struct owners *owners);
+/* The best grouping for what this timeline knows. */
+enum owner_grouping owners_default(const struct timeline *tl);
+enum text_id owners_title(enum owner_grouping grouping);
+/* Fills the rows. False: host memory exhausted, no rows. */
+bool owners_read(struct owners *owners, enum owner_grouping grouping, const struct live_set *set);
+/* The row's name, in `language`; valid until the next owners_read, or in `buffer`. */
+const char *owners_name(const struct owners *owners, const struct owner_row *row,
+                        enum language language, char buffer[256]);
+/* The category with the most bytes: the row's colour. */
+enum category owners_category(const struct owner_row *row);
+
+#endif

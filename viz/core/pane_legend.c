@@ -1,0 +1,161 @@
+/* pane_legend.c: the bands with their sums at the cursor, and the limits; with two timelines both
+ * and the difference. */
+#include <stdio.h>
+#include <string.h>
+
+#include "app_state.h"
+#include "label.h"
+#include "pane.h"
+#include "timeline.h"
+
+static const struct rect *place(const struct app *app) {
+    return &app->layout.legend;
+}
+
+struct legend {
+    struct app *app;
+    struct draw_list *list;
+    struct lod_state a, b; /* at the cursor */
+    int x, right, y, row;
+};
+
+static bool compares(const struct app *app) {
+    return app->has_b && app->compare != COMPARE_OFF;
+}
+
+static void draw_swatch(const struct legend *l, enum category category) {
+    struct app *app = l->app;
+    int size = app_px(app, 11), x = l->x + app_px(app, 4), y = l->y + (l->row - size) / 2;
+    struct band_style style = theme_band(category);
+    int32_t *edges = draw_bands(l->list, x, y, size, size, 1, &style, 0);
+    for (int i = 0; edges && i < size; i++) {
+        edges[2 * i] = y + size;
+        edges[2 * i + 1] = y;
+    }
+}
+
+/* name, bytes, share or difference */
+static void draw_row(struct legend *l, const char *name, uint32_t color, uint64_t a, uint64_t b,
+                     const char *last) {
+    struct app *app = l->app;
+    char text[LABEL_BYTES], shown[200];
+    int share = app_px(app, compares(app) ? 82 : 58), y = l->y + (l->row - app_line(app)) / 2;
+    int left = l->x + app_px(app, 22), figures = l->right - share;
+    if (compares(app))
+        last = label_difference(a, b, text);
+    if (last)
+        app_draw_right(app, l->list, l->right, y, app_theme(app)->faint, last);
+    char bytes[LABEL_BYTES];
+    int width = app_draw_right(app, l->list, figures, y, color, label_bytes(a, bytes));
+    font_shorten(app->font, name, figures - width - left - app_px(app, 8), app_size(app), false,
+                 shown, sizeof shown);
+    app_draw_text(app, l->list, left, y, color, shown);
+    l->y += l->row;
+}
+
+static void draw_heading(struct legend *l) {
+    struct app *app = l->app;
+    const struct theme *theme = app_theme(app);
+    char text[LABEL_BYTES];
+    bool at_peak = app->cursor == app_peak(app);
+    app_draw_text(app, l->list, l->x + app_px(app, 4), l->y, theme->faint,
+                  app_text(app, at_peak ? TEXT_AT_PEAK : TEXT_AT_CURSOR));
+    if (compares(app))
+        app_draw_right(app, l->list, l->right, l->y, theme->faint, app_text(app, TEXT_DIFFERENCE));
+    l->y += app_line(app) + app_px(app, 1);
+    draw_text(l->list, l->x + app_px(app, 4), l->y, app_large(app), true, theme->ink,
+              label_bytes(l->a.total, text));
+    if (compares(app)) {
+        label_difference(l->a.total, l->b.total, text);
+        int size = app_px(app, 15);
+        int width = font_width(app->font, text, strlen(text), size, true);
+        draw_text(l->list, l->right - width, l->y + app_px(app, 6), size, true,
+                  l->a.total == l->b.total ? theme->faint : theme->warn, text);
+    }
+    l->y += font_line(app->font, app_large(app));
+    label_count(l->a.total, text);
+    app_draw_text(app, l->list, l->x + app_px(app, 4), l->y, theme->faint, text);
+    l->y += app_line(app) + app_px(app, 6);
+}
+
+/* The topmost band first, as in the picture; bands that are never there are left out. */
+static void draw_bands_rows(struct legend *l, int bottom) {
+    struct app *app = l->app;
+    for (int i = CATEGORY_COUNT - 1; i >= 0 && l->y + l->row <= bottom; i--) {
+        uint64_t a = l->a.group[i], b = l->b.group[i];
+        uint64_t outside = i == CATEGORY_OUTSIDE ? app_context(app) : 0;
+        if (a + b + outside == 0)
+            continue;
+        char share[LABEL_BYTES];
+        if (app->isolated == i)
+            draw_rect(l->list, l->x, l->y, l->right - l->x, l->row, app_theme(app)->raised);
+        draw_swatch(l, (enum category)i);
+        draw_row(l, i18n_category(app->language, (enum category)i), app_theme(app)->ink,
+                 a + outside, compares(app) ? b + app->b.context_bytes * (outside > 0) : 0,
+                 outside > 0 ? NULL : label_share(a, l->a.total, share));
+    }
+}
+
+static void draw_rule(struct legend *l) {
+    l->y += app_px(l->app, 4);
+    draw_rect(l->list, l->x + app_px(l->app, 4), l->y, l->right - l->x - app_px(l->app, 4), 1,
+              app_theme(l->app)->line);
+    l->y += app_px(l->app, 4);
+}
+
+static void draw_limits(struct legend *l, int bottom) {
+    struct app *app = l->app;
+    const struct theme *theme = app_theme(app);
+    if (l->y + 3 * l->row > bottom)
+        return;
+    draw_rule(l);
+    if (app->a.reserved_known) {
+        uint64_t unused = l->a.reserved > l->a.total ? l->a.reserved - l->a.total : 0;
+        uint64_t other = l->b.reserved > l->b.total ? l->b.reserved - l->b.total : 0;
+        draw_row(l, app_text(app, TEXT_FREE_IN_RESERVED), theme->ink, unused, other, NULL);
+        draw_row(l, app_text(app, TEXT_RESERVED), theme->ink, l->a.reserved, l->b.reserved, NULL);
+    }
+    if (app->a.capacity_bytes > 0 && l->y + l->row <= bottom)
+        draw_row(l, app_text(app, TEXT_CAPACITY), theme->capacity, app->a.capacity_bytes,
+                 app->b.capacity_bytes, NULL);
+}
+
+static void draw_overlay_key(struct legend *l, int bottom) {
+    struct app *app = l->app;
+    if (!app->has_b || app->compare != COMPARE_OVERLAY || l->y + l->row > bottom)
+        return;
+    char text[LABEL_BYTES];
+    draw_rect(l->list, l->x + app_px(app, 2), l->y + l->row / 2 - 1, app_px(app, 15),
+              app_px(app, 2), app_theme(app)->overlay);
+    const char *name = timeline_text(app->b.tl, app->b.tl->title), *slash = strrchr(name, '/');
+    int y = l->y + (l->row - app_line(app)) / 2, left = l->x + app_px(app, 22);
+    int width = app_draw_right(app, l->list, l->right, y, app_theme(app)->ink,
+                               label_bytes(l->b.total, text));
+    char shown[200];
+    font_shorten(app->font, slash ? slash + 1 : name, l->right - width - left - app_px(app, 8),
+                 app_size(app), false, shown, sizeof shown);
+    app_draw_text(app, l->list, left, y, app_theme(app)->ink, shown);
+    l->y += l->row;
+}
+
+static void draw(struct app *app, struct draw_list *list) {
+    const struct rect *r = &app->layout.legend;
+    struct legend l = {.app = app,
+                       .list = list,
+                       .x = r->x + app_px(app, 6),
+                       .right = r->x + r->w - app_px(app, 14),
+                       .y = r->y + app_px(app, 2),
+                       .row = app_line(app) + app_px(app, 4)};
+    lod_state_at(&app->a.lod, app->cursor, &l.a);
+    if (app->has_b)
+        lod_state_at(&app->b.lod, app_cursor_b(app), &l.b);
+    draw_clip(list, r->x, r->y, r->w, r->h);
+    draw_heading(&l);
+    draw_overlay_key(&l, r->y + r->h);
+    draw_bands_rows(&l, r->y + r->h);
+    draw_limits(&l, r->y + r->h);
+    draw_unclip(list);
+}
+
+const struct pane_ops pane_legend = {"legend", "the bands with their sums at the cursor", place,
+                                     draw};

@@ -1,0 +1,176 @@
+/* pane_owners.c: who holds the memory at the cursor, the largest first, what has no room as one
+ * row: rows sum to the total. */
+#include <stdio.h>
+#include <string.h>
+
+#include "app_state.h"
+#include "label.h"
+#include "pane.h"
+
+static const struct rect *place(const struct app *app) {
+    return &app->layout.owners;
+}
+
+/* Columns from the right, each as wide as its figures: logical units. */
+enum column_id { COLUMN_KEPT, COLUMN_LARGEST, COLUMN_BLOCKS, COLUMN_SHARE, COLUMN_BYTES, COLUMNS };
+
+static const struct {
+    enum text_id title;
+    int width;
+} columns[COLUMNS] = {
+    [COLUMN_KEPT] = {TEXT_KEPT, 100},    [COLUMN_LARGEST] = {TEXT_LARGEST, 100},
+    [COLUMN_BLOCKS] = {TEXT_BLOCKS, 76}, [COLUMN_SHARE] = {TEXT_SHARE, 150},
+    [COLUMN_BYTES] = {TEXT_BYTES, 100},
+};
+
+struct table {
+    struct app *app;
+    struct draw_list *list;
+    int x, right, y, row;
+    int shown; /* columns that have room: the last ones of the table always have */
+};
+
+static void draw_cell(const struct table *t, int column, int y, uint32_t color, const char *text) {
+    int right = t->right;
+    int skipped = COLUMNS - t->shown; /* narrow: kept and largest go first */
+    if (column < skipped)
+        return;
+    for (int i = skipped; i < column; i++)
+        right -= app_px(t->app, columns[i].width);
+    app_draw_right(t->app, t->list, right, y, color, text);
+}
+
+static int figures_width(const struct table *t) {
+    int width = 0;
+    for (int i = COLUMNS - t->shown; i < COLUMNS; i++)
+        width += app_px(t->app, columns[i].width);
+    return width;
+}
+
+/* A bar in the share column, left of its figure. */
+static void draw_bar(const struct table *t, int y, uint64_t part, uint64_t whole, uint32_t color) {
+    struct app *app = t->app;
+    int right = t->right;
+    for (int i = COLUMNS - t->shown; i < COLUMN_SHARE; i++)
+        right -= app_px(app, columns[i].width);
+    int full = app_px(app, 76), height = app_px(app, 8);
+    int x = right - app_px(app, columns[COLUMN_SHARE].width) + app_px(app, 18);
+    int width = whole > 0 ? (int)((double)part / (double)whole * full + 0.5) : 0;
+    int top = y + (t->row - height) / 2;
+    draw_rect(t->list, x, top, full, height, app_theme(app)->grid);
+    draw_rect(t->list, x, top, width > 0 ? width : 1, height, color);
+}
+
+static void draw_figures(const struct table *t, const struct owner_row *row, uint64_t total) {
+    char text[LABEL_BYTES];
+    int y = t->y + (t->row - app_line(t->app)) / 2;
+    uint32_t ink = app_theme(t->app)->ink, faint = app_theme(t->app)->faint;
+    draw_cell(t, COLUMN_BYTES, y, ink, label_bytes(row->bytes, text));
+    draw_cell(t, COLUMN_SHARE, y, ink, label_share(row->bytes, total, text));
+    draw_cell(t, COLUMN_BLOCKS, y, ink, label_count(row->count, text));
+    draw_cell(t, COLUMN_LARGEST, y, ink, label_bytes(row->largest, text));
+    draw_cell(t, COLUMN_KEPT, y, row->kept_bytes ? ink : faint,
+              row->kept_bytes ? label_share(row->kept_bytes, row->bytes, text) : "-");
+}
+
+static void draw_row(struct table *t, const struct owner_row *row, const char *name, int swatch) {
+    struct app *app = t->app;
+    uint64_t total = app->a.owners.total_bytes;
+    char shown[300];
+    int left = t->x + app_px(app, 20), y = t->y + (t->row - app_line(app)) / 2;
+    if (swatch < CATEGORY_COUNT) {
+        int size = app_px(app, 11), top = t->y + (t->row - size) / 2;
+        draw_rect(t->list, t->x + app_px(app, 2), top, size, size,
+                  theme_band((enum category)swatch).color);
+        draw_bar(t, t->y, row->bytes, total, theme_band((enum category)swatch).color);
+    } else {
+        draw_bar(t, t->y, row->bytes, total, app_theme(app)->faint);
+    }
+    font_shorten(app->font, name, t->right - figures_width(t) - left, app_size(app), false, shown,
+                 sizeof shown);
+    app_draw_text(app, t->list, left, y, app_theme(app)->ink, shown);
+    draw_figures(t, row, total);
+    t->y += t->row;
+}
+
+static void draw_head(struct table *t) {
+    struct app *app = t->app;
+    const struct theme *theme = app_theme(app);
+    char title[200];
+    snprintf(title, sizeof title, "%.60s: %.60s", app_text(app, TEXT_OWNERS),
+             app_text(app, owners_title(app->grouping)));
+    int y = t->y + (t->row - app_line(app)) / 2;
+    draw_text(t->list, t->x + app_px(app, 2), y, app_size(app), true, theme->ink, title);
+    for (int i = 0; i < COLUMNS; i++)
+        draw_cell(t, i, y, theme->faint, app_text(app, columns[i].title));
+    t->y += t->row;
+    draw_rect(t->list, t->x, t->y - 1, t->right - t->x, 1, theme->line);
+}
+
+/* The rows before and after those that are shown, as one. */
+static void draw_others(struct table *t, size_t first, size_t shown) {
+    const struct owners *owners = &t->app->a.owners;
+    struct owner_row rest = {0};
+    size_t count = 0;
+    for (size_t i = 0; i < owners->rows.count; i++) {
+        const struct owner_row *row = &owners->rows.at[i];
+        if (i >= first && i < first + shown)
+            continue;
+        rest.bytes += row->bytes;
+        rest.kept_bytes += row->kept_bytes;
+        rest.count += row->count;
+        rest.largest = row->largest > rest.largest ? row->largest : rest.largest;
+        count++;
+    }
+    if (count == 0)
+        return;
+    char name[160], figure[LABEL_BYTES];
+    snprintf(name, sizeof name, "%.80s (%s)", app_text(t->app, TEXT_OTHERS),
+             label_count(count, figure));
+    draw_row(t, &rest, name, CATEGORY_COUNT);
+}
+
+static void draw_rows(struct table *t, int bottom) {
+    struct app *app = t->app;
+    const struct owners *owners = &app->a.owners;
+    int fit = (bottom - t->y) / t->row;
+    size_t count = owners->rows.count;
+    size_t shown = fit > 0 ? (size_t)fit : 0;
+    if (count > shown)
+        shown = shown > 0 ? shown - 1 : 0; /* a row for the others */
+    app->owner_rows = (int)shown;
+    size_t first = app->owner_scroll;
+    first = count > shown && first > count - shown ? count - shown : count <= shown ? 0 : first;
+    for (size_t i = first; i < count && i < first + shown; i++) {
+        char buffer[256];
+        const struct owner_row *row = &owners->rows.at[i];
+        draw_row(t, row, owners_name(owners, row, app->language, buffer),
+                 (int)owners_category(row));
+    }
+    if (fit > 0)
+        draw_others(t, first, shown);
+}
+
+static void draw(struct app *app, struct draw_list *list) {
+    const struct rect *r = &app->layout.owners;
+    draw_rect(list, r->x, r->y, r->w, r->h, app_theme(app)->panel);
+    draw_rect(list, r->x, r->y, r->w, 1, app_theme(app)->line);
+    struct table t = {.app = app,
+                      .list = list,
+                      .x = r->x + app_px(app, 14),
+                      .right = r->x + r->w - app_px(app, 14),
+                      .y = r->y + app_px(app, 6),
+                      .row = app_line(app) + app_px(app, 3)};
+    t.shown = COLUMNS;
+    while (t.shown > 1 && figures_width(&t) > (t.right - t.x) * 2 / 3)
+        t.shown--;
+    draw_clip(list, r->x, r->y, r->w, r->h);
+    draw_head(&t);
+    if (app_read_owners(app))
+        draw_rows(&t, r->y + r->h - app_px(app, 4));
+    else
+        app_draw_text(app, list, t.x, t.y, app_theme(app)->warn, app_text(app, TEXT_WORKING));
+    draw_unclip(list);
+}
+
+const struct pane_ops pane_owners = {"owners", "who holds the memory at the cursor", place, draw};

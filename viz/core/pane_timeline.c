@@ -1,0 +1,291 @@
+/* pane_timeline.c: bands, limits, marks, the cursor, the second timeline over the first or below
+ * it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "app_state.h"
+#include "axis.h"
+#include "label.h"
+#include "pane.h"
+#include "plot.h"
+#include "plot_names.h"
+#include "timeline.h"
+
+static const struct rect *place(const struct app *app) {
+    return &app->layout.timeline;
+}
+
+static void draw_byte_axis(struct app *app, struct draw_list *list, const struct plot_frame *frame,
+                           bool lines) {
+    const struct rect *r = frame->rect;
+    int most = r->h / app_px(app, 44);
+    struct axis axis =
+        axis_ticks(AXIS_BYTES, frame->view->y0, frame->view->y1, most > 1 ? most : 2);
+    int gutter = r->x - app->layout.timeline.x, half = font_line(app->font, app_small(app)) / 2;
+    for (int i = 0; i < axis.count; i++) {
+        char text[AXIS_TEXT_BYTES];
+        double value = axis.first + i * axis.step;
+        int y = plot_y(frame, value);
+        if (lines) {
+            draw_rect(list, r->x, y, r->w, 1, app_theme(app)->grid);
+            continue;
+        }
+        axis_text(AXIS_BYTES, value, axis.step, text);
+        int width = font_width(app->font, text, strlen(text), app_small(app), false);
+        if (gutter > 0 && y - half >= r->y - half && y + half <= r->y + r->h + half)
+            draw_text(list, r->x - width - app_px(app, 8), y - half, app_small(app), false,
+                      app_theme(app)->faint, text);
+    }
+}
+
+static void draw_position_axis(struct app *app, struct draw_list *list) {
+    const struct rect *r = &app->layout.plot;
+    struct ruler ruler = app_ruler(app);
+    enum axis_unit unit = ruler.mode == RULER_TIME ? AXIS_NS : AXIS_EVENT;
+    int most = r->w / app_px(app, 110);
+    double low = app->view.x0 > 0 ? app->view.x0 : 0;
+    struct axis axis = axis_ticks(unit, low, app->view.x1, most > 1 ? most : 1);
+    int y = r->y + r->h;
+    for (int i = 0; i < axis.count; i++) {
+        char text[AXIS_TEXT_BYTES];
+        double value = axis.first + i * axis.step;
+        int x = r->x + view_x(&app->view, value, r->w);
+        axis_text(unit, value, axis.step, text);
+        int width = font_width(app->font, text, strlen(text), app_small(app), false);
+        draw_rect(list, x, y, 1, app_px(app, 4), app_theme(app)->faint);
+        x -= width / 2;
+        x = x + width > r->x + r->w ? r->x + r->w - width : x < r->x ? r->x : x;
+        draw_text(list, x, y + app_px(app, 5), app_small(app), false, app_theme(app)->faint, text);
+    }
+}
+
+/* A text on a plate of the plot's ground, kept inside the plot. */
+static void draw_plate(struct app *app, struct draw_list *list, const struct rect *bounds, int x,
+                       int y, uint32_t color, bool bold, const char *text) {
+    int size = app_small(app), pad = app_px(app, 4);
+    int w = font_width(app->font, text, strlen(text), size, bold) + 2 * pad;
+    int h = font_line(app->font, size) + 2;
+    x = x + w > bounds->x + bounds->w ? bounds->x + bounds->w - w : x;
+    x = x < bounds->x ? bounds->x : x;
+    y = y + h > bounds->y + bounds->h ? bounds->y + bounds->h - h : y;
+    y = y < bounds->y ? bounds->y : y;
+    draw_rect(list, x, y, w, h, (app_theme(app)->plot & 0xffffff) | 0xd8000000);
+    draw_text(list, x + pad, y + 1, size, bold, color, text);
+}
+
+static void draw_capacity(struct app *app, struct draw_list *list, const struct plot_frame *frame) {
+    const struct rect *r = frame->rect;
+    if (frame->track->capacity_bytes == 0)
+        return;
+    int y = plot_y(frame, (double)frame->track->capacity_bytes);
+    if (y < r->y || y >= r->y + r->h)
+        return;
+    int32_t *steps =
+        draw_steps(list, r->x, r->y, r->w, r->h, app_px(app, 1), true, app_theme(app)->capacity);
+    for (int i = 0; steps && i < r->w; i++)
+        steps[i] = y;
+    char text[160], figure[LABEL_BYTES];
+    snprintf(text, sizeof text, "%.60s %s", app_text(app, TEXT_CAPACITY),
+             label_bytes(frame->track->capacity_bytes, figure));
+    draw_plate(app, list, r, r->x + app_px(app, 8), y + app_px(app, 4), app_theme(app)->capacity,
+               false, text);
+}
+
+static void draw_ooms(struct app *app, struct draw_list *list, const struct plot_frame *frame) {
+    const struct rect *r = frame->rect;
+    struct ruler ruler = app_ruler(app);
+    const struct timeline *tl = frame->track->tl;
+    for (size_t i = 0; i < tl->ooms.count && i < 1000; i++) {
+        if (tl->ooms.at[i].event >= tl->events.count)
+            continue;
+        int x = view_x(&app->view, ruler_position(&ruler, tl->ooms.at[i].event + 1), r->w);
+        if (x < 0 || x >= r->w)
+            continue;
+        draw_rect(list, r->x + x - 1, r->y, app_px(app, 2), r->h, app_theme(app)->warn);
+        char text[160], figure[LABEL_BYTES];
+        snprintf(text, sizeof text, "%.60s: %s", app_text(app, TEXT_OUT_OF_MEMORY),
+                 label_bytes(tl->ooms.at[i].rounded_bytes, figure));
+        draw_plate(app, list, r, r->x + x + app_px(app, 6), r->y + app_px(app, 22),
+                   app_theme(app)->warn, true, text);
+    }
+}
+
+/* A ring at the exact event and the bytes beside it. */
+static void draw_peak(struct app *app, struct draw_list *list, const struct plot_frame *frame) {
+    const struct rect *r = frame->rect;
+    struct ruler ruler = app_ruler(app);
+    const struct lod_node *peak = &frame->track->lod.peak;
+    int x = view_x(&app->view, ruler_position(&ruler, peak->arg), r->w);
+    if (x < 0 || x >= r->w || peak->max == 0)
+        return;
+    double bytes = (double)peak->max + (double)frame->track->context_bytes;
+    int y = plot_y(frame, bytes), size = app_px(app, 5);
+    if (y < r->y || y > r->y + r->h)
+        return;
+    x += r->x;
+    for (int row = 0; row < size; row++) /* a triangle that points down at it */
+        draw_rect(list, x - (size - row - 1), y - app_px(app, 2) - size + row, 2 * (size - row) - 1,
+                  1, app_theme(app)->ink);
+    char text[160], figure[LABEL_BYTES];
+    snprintf(text, sizeof text, "%.60s %s", app_text(app, TEXT_PEAK),
+             label_bytes(peak->max, figure));
+    int width = font_width(app->font, text, strlen(text), app_small(app), true);
+    int line = font_line(app->font, app_small(app));
+    draw_plate(app, list, r, x - width / 2 - app_px(app, 4), y - size - line - app_px(app, 7),
+               app_theme(app)->ink, true, text);
+}
+
+static void draw_cursor(struct app *app, struct draw_list *list) {
+    const struct rect *r = &app->layout.plot;
+    int x = app_cursor_x(app), line = app->layout.phases.y;
+    if (x < r->x || x >= r->x + r->w || app->picture)
+        return;
+    draw_rect(list, x, line, app_px(app, 1), r->y + r->h - line, app_theme(app)->accent);
+    char text[LABEL_BYTES];
+    struct ruler ruler = app_ruler(app);
+    if (ruler.mode == RULER_TIME)
+        label_time((uint64_t)ruler_position(&ruler, app->cursor), text);
+    else if (app->cursor > 0)
+        label_count(app->cursor - 1, text);
+    else
+        snprintf(text, sizeof text, "%.60s", app_text(app, TEXT_START));
+    int pad = app_px(app, 5), size = app_small(app);
+    int w = font_width(app->font, text, strlen(text), size, true) + 2 * pad;
+    int left = x - w / 2;
+    left = left < r->x ? r->x : left + w > r->x + r->w ? r->x + r->w - w : left;
+    draw_rect(list, left, r->y + r->h + 1, w, font_line(app->font, size) + app_px(app, 4),
+              app_theme(app)->accent);
+    draw_text(list, left + pad, r->y + r->h + app_px(app, 3), size, true, app_theme(app)->ground,
+              text);
+}
+
+/* Which band of the column is at this height: its category; CATEGORY_COUNT: none of them. */
+static int band_at(const struct plot_frame *frame, const struct column *column, int y) {
+    double sum = 0;
+    for (int band = 0; band < CATEGORY_COUNT; band++) {
+        sum += (double)column->group[band];
+        if (band == CATEGORY_OUTSIDE)
+            sum += (double)frame->track->context_bytes;
+        if (y >= plot_y(frame, sum))
+            return band;
+    }
+    return CATEGORY_COUNT;
+}
+
+/* What is under the pointer, at once; flips at the edges. */
+static void draw_tooltip(struct app *app, struct draw_list *list, const struct plot_frame *frame) {
+    const struct rect *r = frame->rect;
+    if (app->picture || !rect_has(r, app->pointer_x, app->pointer_y))
+        return;
+    const struct column *column = &frame->columns[app->pointer_x - r->x];
+    int band = band_at(frame, column, app->pointer_y);
+    char lines[2][200], a[LABEL_BYTES];
+    int count = 0;
+    if (band < CATEGORY_COUNT) {
+        uint64_t bytes = column->group[band];
+        if (band == CATEGORY_OUTSIDE)
+            bytes += frame->track->context_bytes;
+        snprintf(lines[count++], sizeof lines[0], "%.100s  %s",
+                 i18n_category(app->language, (enum category)band), label_bytes_exact(bytes, a));
+    }
+    snprintf(lines[count++], sizeof lines[0], "%.100s  %s", app_text(app, TEXT_ALLOCATED),
+             label_bytes_exact(column->max, a));
+    int pad = app_px(app, 7), size = app_small(app), line = font_line(app->font, size), w = 0;
+    for (int i = 0; i < count; i++) {
+        int width = font_width(app->font, lines[i], strlen(lines[i]), size, i == 0 && count > 1);
+        w = width > w ? width : w;
+    }
+    w += 2 * pad;
+    int h = count * line + 2 * pad, x = app->pointer_x + app_px(app, 14),
+        y = app->pointer_y - h - pad;
+    x = x + w > r->x + r->w ? app->pointer_x - app_px(app, 14) - w : x;
+    y = y < r->y ? app->pointer_y + app_px(app, 14) : y;
+    draw_rect(list, x, y, w, h, app_theme(app)->raised);
+    draw_frame(list, x, y, w, h, app_theme(app)->faint);
+    for (int i = 0; i < count; i++)
+        draw_text(list, x + pad, y + pad + i * line, size, i == 0 && count > 1, app_theme(app)->ink,
+                  lines[i]);
+}
+
+static void draw_zoom_range(struct app *app, struct draw_list *list) {
+    const struct rect *r = &app->layout.plot;
+    if (app->drag != DRAG_ZOOM)
+        return;
+    int a = app->drag_from < app->drag_at ? app->drag_from : app->drag_at;
+    int b = app->drag_from < app->drag_at ? app->drag_at : app->drag_from;
+    draw_rect(list, a, r->y, b - a + 1, r->h, (app_theme(app)->accent & 0xffffff) | 0x40000000);
+}
+
+static void draw_one(struct app *app, struct draw_list *list, const struct plot_frame *frame) {
+    const struct rect *r = frame->rect;
+    draw_rect(list, r->x, r->y, r->w, r->h, app_theme(app)->plot);
+    draw_byte_axis(app, list, frame, true);
+    draw_byte_axis(app, list, frame, false);
+    draw_clip(list, r->x, r->y, r->w, r->h);
+    plot_bands(app, list, frame);
+    plot_reserved(app, list, frame);
+    plot_names(app, list, frame);
+    draw_capacity(app, list, frame);
+    draw_unclip(list);
+}
+
+static void draw_marks(struct app *app, struct draw_list *list, const struct plot_frame *frame) {
+    const struct rect *r = frame->rect;
+    draw_clip(list, r->x, r->y, r->w, r->h);
+    draw_ooms(app, list, frame);
+    draw_peak(app, list, frame);
+    draw_unclip(list);
+}
+
+/* Both on the same scale, the second in the lower half, its events under those of the first that
+ * they match. */
+static void draw_below(struct app *app, struct draw_list *list) {
+    struct rect upper = app->layout.plot, lower = upper;
+    int gap = app_px(app, 6);
+    upper.h = (upper.h - gap) / 2;
+    lower.y += upper.h + gap;
+    lower.h -= upper.h + gap;
+    struct plot_frame a = {&upper, &app->view, &app->a, app->plot.first.at};
+    struct plot_frame b = {&lower, &app->view, &app->b, app->plot.second.at};
+    draw_one(app, list, &a);
+    draw_one(app, list, &b);
+    const struct plot_frame *const frames[2] = {&a, &b};
+    for (int i = 0; i < 2; i++) {
+        const struct timeline *tl = frames[i]->track->tl;
+        const char *name = timeline_text(tl, tl->title), *slash = strrchr(name, '/');
+        draw_plate(app, list, frames[i]->rect, upper.x + app_px(app, 8),
+                   frames[i]->rect->y + app_px(app, 6), app_theme(app)->ink, true,
+                   slash ? slash + 1 : name);
+    }
+    draw_marks(app, list, &a);
+    draw_cursor(app, list);
+    draw_tooltip(app, list, &a);
+    draw_tooltip(app, list, &b);
+}
+
+static void draw(struct app *app, struct draw_list *list) {
+    const struct rect *r = &app->layout.plot;
+    if (!app_read_plot(app, &app->plot, &app->view, r->w)) {
+        list->failed = true;
+        return;
+    }
+    draw_position_axis(app, list);
+    if (app->has_b && app->compare == COMPARE_BELOW) {
+        draw_below(app, list);
+        return;
+    }
+    struct plot_frame frame = {r, &app->view, &app->a, app->plot.first.at};
+    draw_one(app, list, &frame);
+    if (app->has_b && app->compare == COMPARE_OVERLAY) {
+        struct plot_frame over = {r, &app->view, &app->b, app->plot.second.at};
+        draw_clip(list, r->x, r->y, r->w, r->h);
+        plot_line(app, list, &over, app_context(app));
+        draw_unclip(list);
+    }
+    draw_marks(app, list, &frame);
+    draw_zoom_range(app, list);
+    draw_cursor(app, list);
+    draw_tooltip(app, list, &frame);
+}
+
+const struct pane_ops pane_timeline = {"timeline", "memory by category over time", place, draw};

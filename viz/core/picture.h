@@ -1,0 +1,44 @@
+/* picture.h: the viewer's picture without a window, for files. */
+#ifndef PICTURE_H
+#define PICTURE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "i18n.h"
+#include "theme.h"
+
+struct draw_list;
+struct error;
+struct font;
+struct text;
+struct timeline;
+
+struct picture_options { /* zero = defaults */
+    int width, height;   /* pixels of the picture; 0: 1600 x 900 */
+    int scale_percent;   /* of texts and margins; 0: 100 */
+    enum theme_id theme;
+    enum language language;
+    uint8_t device;
+    bool at_event; /* the owners of event `event` instead of the peak's */
+    uint32_t event;
+    const char *font;   /* FILE[:face]; NULL: those of the system, else the embedded one */
+    bool embedded_font; /* the same pixels on every machine */
+    bool below;         /* the overlay below instead of over it */
+};
+
+/* Appends a whole file to `out`. `overlay` may be NULL. Both fail on bad options (ERROR_USAGE) and
+ * for want of memory. */
+bool picture_render_png(const struct timeline *tl, const struct timeline *overlay,
+                        const struct picture_options *options, struct text *out, struct error *err);
+bool picture_render_svg(const struct timeline *tl, const struct timeline *overlay,
+                        const struct picture_options *options, struct text *out, struct error *err);
+/* "1600x900" */
+bool picture_parse_size(const char *text, int *width, int *height, struct error *err);
+
+/* One frame that is already drawn. */
+bool picture_png(const struct draw_list *list, struct font *font, struct text *out,
+                 struct error *err);
+bool picture_svg(const struct draw_list *list, struct text *out, struct error *err);
+
+#endif

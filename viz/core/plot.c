@@ -1,0 +1,73 @@
+/* plot.c: see plot.h. */
+#include "plot.h"
+
+#include "app_state.h"
+
+int plot_y(const struct plot_frame *frame, double bytes) {
+    const struct rect *r = frame->rect;
+    return r->y + r->h - view_height_of(frame->view, bytes, r->h);
+}
+
+enum { BANDS = CATEGORY_COUNT + 1 };
+
+static struct band_style style_of(const struct app *app, int band) {
+    const struct theme *theme = app_theme(app);
+    if (band == CATEGORY_COUNT)
+        return (struct band_style){theme->plot, PATTERN_HATCH, theme->faint};
+    struct band_style style = theme_band((enum category)band);
+    if (app->isolated >= 0 && app->isolated != band) { /* out of focus */
+        style.pattern = PATTERN_NONE;
+        style.color = theme->line;
+    }
+    return style;
+}
+
+/* Edges are sums in bytes turned into pixels one by one, so rounding never adds up. */
+static void fill_edges(const struct plot_frame *frame, const struct column *column,
+                       int32_t *edges) {
+    double sum = 0;
+    edges[0] = plot_y(frame, 0);
+    for (int band = 0; band < CATEGORY_COUNT; band++) {
+        sum += (double)column->group[band];
+        if (band == CATEGORY_OUTSIDE)
+            sum += (double)frame->track->context_bytes;
+        edges[band + 1] = plot_y(frame, sum);
+    }
+    double reserved = (double)column->reserved + (double)frame->track->context_bytes;
+    int top = frame->track->reserved_known ? plot_y(frame, reserved) : edges[CATEGORY_COUNT];
+    edges[BANDS] = top < edges[CATEGORY_COUNT] ? top : edges[CATEGORY_COUNT];
+}
+
+void plot_bands(struct app *app, struct draw_list *list, const struct plot_frame *frame) {
+    struct band_style styles[BANDS];
+    for (int i = 0; i < BANDS; i++)
+        styles[i] = style_of(app, i);
+    const struct rect *r = frame->rect;
+    uint32_t separator = (app_theme(app)->separator & 0xffffff) | 0xa0000000;
+    int32_t *edges = draw_bands(list, r->x, r->y, r->w, r->h, BANDS, styles, separator);
+    for (int i = 0; edges && i < r->w; i++)
+        fill_edges(frame, &frame->columns[i], edges + (size_t)i * (BANDS + 1));
+}
+
+void plot_reserved(struct app *app, struct draw_list *list, const struct plot_frame *frame) {
+    const struct rect *r = frame->rect;
+    if (!frame->track->reserved_known)
+        return;
+    int32_t *y =
+        draw_steps(list, r->x, r->y, r->w, r->h, app_px(app, 1), false, app_theme(app)->reserved);
+    for (int i = 0; y && i < r->w; i++)
+        y[i] =
+            plot_y(frame, (double)frame->columns[i].reserved + (double)frame->track->context_bytes);
+}
+
+void plot_line(struct app *app, struct draw_list *list, const struct plot_frame *frame,
+               uint64_t context) {
+    const struct rect *r = frame->rect;
+    const uint32_t colors[2] = {app_theme(app)->plot, app_theme(app)->overlay};
+    for (int pass = 0; pass < 2; pass++) { /* an outline of the ground first: visible on any band */
+        int thickness = app_px(app, pass == 0 ? 4 : 2);
+        int32_t *y = draw_steps(list, r->x, r->y, r->w, r->h, thickness, false, colors[pass]);
+        for (int i = 0; y && i < r->w; i++)
+            y[i] = plot_y(frame, (double)frame->columns[i].max + (double)context) - thickness / 2;
+    }
+}

@@ -1,0 +1,30 @@
+/* plot.h: what the timeline and the overview have in common: columns as bands and lines of the draw
+ * list. */
+#ifndef PLOT_H
+#define PLOT_H
+
+#include <stdint.h>
+
+struct app;
+struct column;
+struct draw_list;
+struct rect;
+struct track;
+struct view;
+
+struct plot_frame {
+    const struct rect *rect; /* as wide as there are columns */
+    const struct view *view;
+    const struct track *track;
+    const struct column *columns;
+};
+
+int plot_y(const struct plot_frame *frame, double bytes); /* pixels of the picture */
+/* Context, categories from the bottom, then what is reserved but not in use (hatched). */
+void plot_bands(struct app *app, struct draw_list *list, const struct plot_frame *frame);
+void plot_reserved(struct app *app, struct draw_list *list, const struct plot_frame *frame);
+/* The highest total of each column as a line, on top of `context` bytes. */
+void plot_line(struct app *app, struct draw_list *list, const struct plot_frame *frame,
+               uint64_t context);
+
+#endif

@@ -1,0 +1,294 @@
+/* script.c: see script.h. */
+#include "script.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app.h"
+#include "draw.h"
+#include "error.h"
+#include "file.h"
+#include "input.h"
+#include "keys.h"
+#include "picture.h"
+#include "text.h"
+
+enum { LINE_BYTES = 1024, WORDS = 6 };
+
+struct line {
+    char text[LINE_BYTES];
+    const char *word[WORDS]; /* missing ones are "" */
+    int count;
+};
+
+struct run {
+    struct app *app;
+    const struct line *line;
+    struct text *out;
+    struct error *err;
+};
+
+void script_start(struct script *script, const char *name, const char *text) {
+    *script = (struct script){name, text, 0};
+}
+
+bool script_is_done(const struct script *script) {
+    return *script->at == '\0';
+}
+
+static bool take_line(struct script *script, struct line *line, struct error *err) {
+    size_t length = strcspn(script->at, "\n");
+    memset(line, 0, sizeof *line);
+    for (int i = 0; i < WORDS; i++)
+        line->word[i] = "";
+    script->line++;
+    if (length >= sizeof line->text)
+        return error_set(err, ERROR_USAGE, "line of %zu bytes, at most %d", length, LINE_BYTES - 1);
+    memcpy(line->text, script->at, length);
+    script->at += length + (script->at[length] == '\n');
+    for (char *p = line->text; *p;) {
+        while (isspace((unsigned char)*p))
+            *p++ = '\0';
+        if (*p == '\0' || *p == '#')
+            break;
+        if (line->count == WORDS)
+            return error_set(err, ERROR_USAGE, "more than %d words", WORDS);
+        line->word[line->count++] = p;
+        while (*p && !isspace((unsigned char)*p))
+            p++;
+    }
+    return true;
+}
+
+static bool read_number(const struct run *run, int word, double *value) {
+    char *end;
+    const char *text = run->line->word[word];
+    *value = strtod(text, &end);
+    if (end == text || *end != '\0' || !(*value > -1e15 && *value < 1e15))
+        return error_set(run->err, ERROR_USAGE, "'%s': a number is expected", text);
+    return true;
+}
+
+static bool read_pixel(const struct run *run, int word, int *value) {
+    double number;
+    if (!read_number(run, word, &number))
+        return false;
+    if (number < -100000 || number > 100000)
+        return error_set(run->err, ERROR_USAGE, "'%s': not a pixel", run->line->word[word]);
+    *value = (int)number;
+    return true;
+}
+
+static bool do_key(const struct run *run) {
+    struct input in = {.kind = INPUT_KEY};
+    if (!keys_parse(run->line->word[1], &in.key, &in.mods))
+        return error_set(run->err, ERROR_USAGE, "'%s': no such key", run->line->word[1]);
+    app_input(run->app, &in);
+    return true;
+}
+
+static bool do_wheel(const struct run *run) {
+    struct input in = {.kind = INPUT_WHEEL};
+    if (!read_pixel(run, 1, &in.x) || !read_pixel(run, 2, &in.y) || !read_number(run, 3, &in.wheel))
+        return false;
+    app_input(run->app, &in);
+    return true;
+}
+
+static void send(const struct run *run, enum input_kind kind, int x, int y) {
+    struct input in = {.kind = kind, .x = x, .y = y, .button = BUTTON_LEFT, .clicks = 1};
+    app_input(run->app, &in);
+}
+
+static bool do_move(const struct run *run) {
+    int x, y;
+    if (!read_pixel(run, 1, &x) || !read_pixel(run, 2, &y))
+        return false;
+    send(run, INPUT_MOTION, x, y);
+    return true;
+}
+
+static bool do_click(const struct run *run) {
+    int x, y;
+    if (!read_pixel(run, 1, &x) || !read_pixel(run, 2, &y))
+        return false;
+    send(run, INPUT_MOTION, x, y);
+    send(run, INPUT_PRESS, x, y);
+    send(run, INPUT_RELEASE, x, y);
+    return true;
+}
+
+static bool do_drag(const struct run *run) {
+    int x0, y0, x1, y1;
+    if (!read_pixel(run, 1, &x0) || !read_pixel(run, 2, &y0) || !read_pixel(run, 3, &x1) ||
+        !read_pixel(run, 4, &y1))
+        return false;
+    send(run, INPUT_MOTION, x0, y0);
+    send(run, INPUT_PRESS, x0, y0);
+    send(run, INPUT_MOTION, (x0 + x1) / 2, (y0 + y1) / 2);
+    send(run, INPUT_MOTION, x1, y1);
+    send(run, INPUT_RELEASE, x1, y1);
+    return true;
+}
+
+static bool do_resize(const struct run *run) {
+    int w, h;
+    if (!read_pixel(run, 1, &w) || !read_pixel(run, 2, &h))
+        return false;
+    if (w < 1 || h < 1 || w > 16384 || h > 16384)
+        return error_set(run->err, ERROR_USAGE, "%d x %d: not a size", w, h);
+    struct input in = {.kind = INPUT_RESIZE, .x = w, .y = h};
+    app_input(run->app, &in);
+    return true;
+}
+
+static bool do_goto(const struct run *run) {
+    const char *where = run->line->word[1];
+    double event;
+    if (strcmp(where, "peak") == 0) {
+        app_go_to(run->app, app_peak(run->app));
+    } else if (strcmp(where, "start") == 0) {
+        app_go_to(run->app, 0);
+    } else if (strcmp(where, "end") == 0) {
+        app_go_to(run->app, UINT32_MAX);
+    } else if (strcmp(where, "event") == 0) {
+        if (!read_number(run, 2, &event))
+            return false;
+        if (event < 0 || event >= UINT32_MAX)
+            return error_set(run->err, ERROR_USAGE, "'%s': not an event", run->line->word[2]);
+        app_go_to(run->app, (uint32_t)event + 1);
+    } else {
+        return error_set(run->err, ERROR_USAGE, "goto '%s': peak, start, end or event N", where);
+    }
+    return true;
+}
+
+static bool do_tick(const struct run *run) {
+    char *end;
+    long ms = strtol(run->line->word[1], &end, 10);
+    if (end == run->line->word[1] || strcmp(end, "ms") != 0 || ms < 0 || ms > 10000000)
+        return error_set(run->err, ERROR_USAGE, "tick '%s': milliseconds, as 16ms",
+                         run->line->word[1]);
+    struct input in = {.kind = INPUT_TICK, .milliseconds = (uint32_t)ms};
+    app_input(run->app, &in);
+    return true;
+}
+
+static bool query(const struct run *run, uint64_t *value) {
+    if (app_query(run->app, run->line->word[1], value))
+        return true;
+    struct text names = {0};
+    for (unsigned i = 0; app_query_name(i); i++)
+        text_format(&names, " %s", app_query_name(i));
+    error_set(run->err, ERROR_USAGE, "'%s': no such value; there are%s", run->line->word[1],
+              text_get(&names));
+    text_fini(&names);
+    return false;
+}
+
+static bool do_expect(const struct run *run) {
+    uint64_t value;
+    char *end;
+    const char *text = run->line->word[2];
+    if (!query(run, &value))
+        return false;
+    unsigned long long wanted = strtoull(text, &end, 10);
+    if (!isdigit((unsigned char)text[0]) || *end != '\0')
+        return error_set(run->err, ERROR_USAGE, "'%s': a whole number is expected", text);
+    if (value == wanted)
+        return true;
+    return error_set(run->err, ERROR_BAD_INPUT, "%s is %llu, expected %llu", run->line->word[1],
+                     (unsigned long long)value, wanted);
+}
+
+static bool do_show(const struct run *run) {
+    uint64_t value;
+    if (!query(run, &value))
+        return false;
+    text_format(run->out, "%s %llu\n", run->line->word[1], (unsigned long long)value);
+    return true;
+}
+
+static bool make_file(struct app *app, enum script_file kind, const struct draw_list *list,
+                      struct text *out, struct error *err) {
+    switch (kind) {
+    case SCRIPT_PNG:
+        return picture_png(list, app_font(app), out, err);
+    case SCRIPT_SVG:
+        return picture_svg(list, out, err);
+    case SCRIPT_DUMP:
+        draw_dump(list, out);
+        return !out->failed || error_host_memory(err);
+    }
+    return false;
+}
+
+bool script_save(struct app *app, enum script_file kind, const char *path, struct error *err) {
+    struct draw_list list = {0};
+    struct text out = {0};
+    bool saved = app_frame(app, &list, err) && make_file(app, kind, &list, &out, err) &&
+                 file_write(path, text_get(&out), out.length, err);
+    text_fini(&out);
+    draw_fini(&list);
+    return saved;
+}
+
+static bool do_shot(const struct run *run) {
+    return script_save(run->app, SCRIPT_PNG, run->line->word[1], run->err);
+}
+
+static bool do_svg(const struct run *run) {
+    return script_save(run->app, SCRIPT_SVG, run->line->word[1], run->err);
+}
+
+static bool do_dump(const struct run *run) {
+    return script_save(run->app, SCRIPT_DUMP, run->line->word[1], run->err);
+}
+
+static bool do_copy(const struct run *run) {
+    struct text out = {0};
+    app_copy(run->app, &out);
+    bool saved = out.failed ? error_host_memory(run->err)
+                            : file_write(run->line->word[1], text_get(&out), out.length, run->err);
+    text_fini(&out);
+    return saved;
+}
+
+static const struct {
+    const char *name;
+    int least, most; /* words after it */
+    bool (*run)(const struct run *run);
+} commands[] = {
+    {"key", 1, 1, do_key},   {"wheel", 3, 3, do_wheel}, {"click", 2, 2, do_click},
+    {"drag", 4, 4, do_drag}, {"move", 2, 2, do_move},   {"resize", 2, 2, do_resize},
+    {"goto", 1, 2, do_goto}, {"tick", 1, 1, do_tick},   {"expect", 2, 2, do_expect},
+    {"show", 1, 1, do_show}, {"shot", 1, 1, do_shot},   {"svg", 1, 1, do_svg},
+    {"dump", 1, 1, do_dump}, {"copy", 1, 1, do_copy},
+};
+
+static bool run_line(const struct run *run) {
+    const struct line *line = run->line;
+    if (line->count == 0)
+        return true;
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        if (strcmp(line->word[0], commands[i].name) != 0)
+            continue;
+        int words = line->count - 1;
+        if (words < commands[i].least || words > commands[i].most)
+            return error_set(run->err, ERROR_USAGE, "%s: %d words follow, expected %d",
+                             commands[i].name, words, commands[i].least);
+        return commands[i].run(run);
+    }
+    return error_set(run->err, ERROR_USAGE, "'%s': no such command", line->word[0]);
+}
+
+bool script_step(struct script *script, struct app *app, struct text *out, struct error *err) {
+    struct line line;
+    bool done = take_line(script, &line, err);
+    if (done) {
+        struct run run = {app, &line, out, err};
+        done = run_line(&run);
+    }
+    return done || error_wrap(err, "%s:%u", script->name, script->line);
+}

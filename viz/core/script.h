@@ -1,0 +1,36 @@
+/* script.h: a session as text, one command a line, so that what the viewer does can be repeated and
+ * checked.
+ *
+ *   key p            wheel X Y N        click X Y       drag X0 Y0 X1 Y1     move X Y      resize W
+ * H goto peak | start | end | event N   tick 16ms       expect NAME VALUE    show NAME shot
+ * FILE.png    svg FILE.svg       dump FILE.txt   copy FILE            # a comment
+ *
+ * NAME as app_query; time passes only by tick. Errors carry the line: "session.txt:3: ...". An
+ * expectation that fails is ERROR_BAD_INPUT with found and expected, a line that cannot be read
+ * ERROR_USAGE. */
+#ifndef SCRIPT_H
+#define SCRIPT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct app;
+struct error;
+struct text;
+
+struct script {
+    const char *name, *at; /* what is left of the text */
+    unsigned line;
+};
+
+/* `text` must outlive the script. */
+void script_start(struct script *script, const char *name, const char *text);
+bool script_is_done(const struct script *script);
+/* One line. What `show` says is added to `out`. */
+bool script_step(struct script *script, struct app *app, struct text *out, struct error *err);
+
+/* The picture of the application in a file: PNG, SVG or draw_dump by `kind`. */
+enum script_file { SCRIPT_PNG, SCRIPT_SVG, SCRIPT_DUMP };
+bool script_save(struct app *app, enum script_file kind, const char *path, struct error *err);
+
+#endif
