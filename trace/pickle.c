@@ -26,8 +26,11 @@ const char *pickle_opcode_name(uint8_t opcode) {
     return pickle_opcodes[opcode].name;
 }
 
-bool pickle_init(struct pickle *p, const void *data, size_t length, struct error *err) {
+bool pickle_init(struct pickle *p, const void *data, size_t length,
+                 const struct pickle_handler *handler, size_t budget, struct error *err) {
     memset(p, 0, sizeof *p);
+    p->handler = *handler;
+    p->budget = budget;
     p->data = data;
     p->length = length;
     p->err = err;
@@ -312,11 +315,7 @@ static bool run(struct pickle *p) {
     return true;
 }
 
-bool pickle_read(struct pickle *p, const struct pickle_handler *handler, size_t budget,
-                 struct pickle_value *root, struct error *err) {
-    p->handler = *handler;
-    p->budget = budget;
-    p->err = err;
+bool pickle_read(struct pickle *p, struct pickle_value *root) {
     if (!run(p))
         return false;
     if (p->stack.count != 1 || p->marks.count != 0)

@@ -94,13 +94,14 @@ struct pickle {
     struct error *err;
 };
 
-/* `strings` may be filled by the caller between init and read: texts then have the ids of their
- * order. */
-bool pickle_init(struct pickle *p, const void *data, size_t length, struct error *err);
+/* `budget`: bytes of host memory at most, the handler's included. `err` is kept for all that
+ * follows. The caller may fill `strings` between init and read: texts then have the ids of their
+ * order. Fini is to be called even when init fails. */
+bool pickle_init(struct pickle *p, const void *data, size_t length,
+                 const struct pickle_handler *handler, size_t budget, struct error *err);
 void pickle_fini(struct pickle *p);
 /* Runs to STOP. The value left on the stack is *root. */
-bool pickle_read(struct pickle *p, const struct pickle_handler *handler, size_t budget,
-                 struct pickle_value *root, struct error *err);
+bool pickle_read(struct pickle *p, struct pickle_value *root);
 /* Frees what only reading needs: value stack, marks, memo. */
 void pickle_drop_memo(struct pickle *p);
 /* The name of an opcode as Python's pickletools has it; NULL: there is no such opcode. */

@@ -230,8 +230,16 @@ static bool describe(struct build *b) {
     return name_devices(b) && build_string(b, b->s->settings.conf, &tl->alloc_settings);
 }
 
+/* Room for what is coming, so that large arrays are not moved while they grow. */
+static bool reserve(struct build *b) {
+    size_t entries = b->s->entries.count;
+    return (array_reserve(&b->tl->events, entries + b->s->annotations.count) &&
+            array_reserve(&b->tl->blocks, entries / 3 + b->s->blocks.count)) ||
+           build_no_memory(b);
+}
+
 static bool build_all(struct build *b) {
-    if (!prepare_maps(b))
+    if (!prepare_maps(b) || !reserve(b))
         return false;
     read_rules(b);
     if (!build_traces(b) || !build_final_state(b))
@@ -265,7 +273,7 @@ static void build_fini(struct build *b) {
     array_fini(&b->devices);
     array_fini(&b->ranges);
     array_fini(&b->strings);
-    array_fini(&b->frame_values);
+    array_fini(&b->frames);
     array_fini(&b->list_stacks);
     array_fini(&b->stack_slots);
     array_fini(&b->guessed);

@@ -35,6 +35,17 @@ struct build_range {
     bool small_pool, expandable;
 };
 
+/* Frames of equal content have the same number. */
+struct build_frame {
+    struct timeline_frame value;
+    uint32_t number;
+};
+
+struct build_stack_slot {
+    uint64_t hash;
+    uint32_t stack; /* 0: free */
+};
+
 struct build_device {
     uint32_t ordinal;
     ARRAY(struct build_event) events;
@@ -59,11 +70,10 @@ struct build {
     ARRAY(struct build_device) devices; /* by ordinal */
     ARRAY(struct build_range) ranges;
     ARRAY(uint32_t) strings; /* text of the pickle -> string of the timeline + 1; 0: not yet */
-    ARRAY(struct timeline_frame) frame_values; /* by frame record; made when the first stack is */
-    ARRAY(uint32_t) list_stacks; /* chunk of a list of frames -> stack + 1; 0: not yet */
-    ARRAY(uint32_t) stack_slots; /* stacks by content: open addressing, stack + 1 */
-    size_t stack_count;
-    struct addrmap streams; /* handle -> index */
+    ARRAY(struct build_frame) frames; /* by frame record; made when the first stack is */
+    ARRAY(uint32_t) list_stacks;      /* chunk of a list of frames -> stack + 1; 0: not yet */
+    ARRAY(struct build_stack_slot) stack_slots; /* stacks by content: open addressing */
+    struct addrmap streams;                     /* handle -> index */
     ARRAY(uint8_t) guessed; /* by block: alive at the start, its size by the gap behind it */
     bool requested_unknown, time_unknown;
 };

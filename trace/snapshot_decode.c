@@ -495,6 +495,15 @@ static bool settle_top(struct snapshot *s, struct error *err) {
         "'device_traces', and no list of segments");
 }
 
+/* Room for what files of this size hold, so that large arrays are not moved while they grow.
+ * Untouched pages cost nothing; a file that is different grows its arrays as usual. */
+static bool reserve(struct snapshot *s, size_t length) {
+    struct pickle *p = &s->pickle;
+    return PICKLE_RESERVE(p, &p->memo, length / 32) &&
+           PICKLE_RESERVE(p, &p->containers, length / 40) &&
+           PICKLE_RESERVE(p, &s->items, length / 6) && PICKLE_RESERVE(p, &s->entries, length / 100);
+}
+
 bool snapshot_decode(struct snapshot *s, const void *data, size_t length,
                      const struct trace_options *options, struct error *err) {
     memset(s, 0, sizeof *s);
@@ -508,8 +517,8 @@ bool snapshot_decode(struct snapshot *s, const void *data, size_t length,
                                            .fill_tuple = fold_tuple,
                                            .progress = report_progress,
                                            .memory = held_memory};
-    if (!pickle_init(&s->pickle, data, length, err) || !intern_keys(s, err) ||
-        !pickle_read(&s->pickle, &handler, options->max_memory_bytes, &s->root, err))
+    if (!pickle_init(&s->pickle, data, length, &handler, options->max_memory_bytes, err) ||
+        !intern_keys(s, err) || !reserve(s, length) || !pickle_read(&s->pickle, &s->root))
         return false;
     pickle_drop_memo(&s->pickle);
     s->items_left = s->items.count + 1;

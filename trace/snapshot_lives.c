@@ -135,6 +135,8 @@ static bool resolve(struct build *b, struct build_device *d, const struct snapsh
 bool build_lives(struct build *b, struct build_device *d, uint32_t trace_list) {
     struct snapshot_walk walk;
     uint32_t handle;
+    if (!array_reserve(&d->events, snapshot_list_count(b->s, trace_list)))
+        return build_no_memory(b);
     snapshot_walk_begin(b->s, trace_list, &walk);
     while (snapshot_walk_next(b->s, &walk, &handle)) {
         struct build_event event = {.entry = snapshot_record(b->s, handle, ROLE_ENTRY),

@@ -7,37 +7,73 @@
 
 enum { FIRST_SLOTS = 256 };
 
-static uint64_t mix(uint64_t hash, uint64_t value) {
-    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ hash >> 29;
+/* Each frame's share depends on its place only, so that the products do not wait for each other. */
+static uint64_t hash_step(uint64_t hash, uint32_t frame, size_t place) {
+    return hash +
+           (frame + UINT64_C(0x9e3779b97f4a7c15)) * (2 * place + UINT64_C(0xd1342543de82ef95));
 }
 
-static uint64_t hash_frames(const struct timeline_frame *frames, size_t count) {
-    uint64_t hash = count;
-    for (size_t i = 0; i < count; i++)
-        hash = mix(hash, (uint64_t)frames[i].function << 40 ^ (uint64_t)frames[i].file << 20 ^
-                             frames[i].line);
+static uint64_t hash_end(uint64_t hash) {
+    hash *= UINT64_C(0x9e3779b97f4a7c15);
     return hash ^ hash >> 32;
 }
 
-static bool same_frames(const struct timeline *tl, uint32_t stack,
-                        const struct timeline_frame *frames, size_t count) {
-    const struct timeline_stack *s = &tl->stacks.at[stack];
-    return s->count == count &&
-           (count == 0 || memcmp(tl->frames.at + s->first, frames, count * sizeof *frames) == 0);
+static bool same_frame(const struct timeline_frame *a, const struct timeline_frame *b) {
+    return a->function == b->function && a->file == b->file && a->line == b->line;
+}
+
+/* Equal frames get the same number, the first one's. */
+static bool number_frames(struct build *b) {
+    size_t count = b->frames.count, size = FIRST_SLOTS;
+    while (size < 2 * count)
+        size *= 2;
+    uint32_t *slots = xcalloc(size, sizeof *slots);
+    if (!slots)
+        return build_no_memory(b);
+    for (uint32_t i = 0; i < count; i++) {
+        struct build_frame *f = &b->frames.at[i];
+        uint64_t hash = hash_step(hash_step(f->value.line, f->value.function, 1), f->value.file, 2);
+        size_t at = hash_end(hash) & (size - 1);
+        while (slots[at] != 0 && !same_frame(&b->frames.at[slots[at] - 1].value, &f->value))
+            at = (at + 1) & (size - 1);
+        if (slots[at] == 0)
+            slots[at] = i + 1;
+        f->number = slots[at] - 1;
+    }
+    xfree(slots);
+    return true;
+}
+
+/* All frame records in the timeline's form, made when the first stack is. */
+static bool convert_frames(struct build *b) {
+    size_t count = b->s->frames.count;
+    if (b->frames.count == count)
+        return true;
+    if (!array_reserve(&b->frames, count))
+        return build_no_memory(b);
+    for (size_t i = 0; i < count; i++) {
+        const struct snapshot_frame *r = &b->s->frames.at[i];
+        struct timeline_frame *f = &b->frames.at[i].value;
+        f->line = r->line;
+        if (!build_string(b, r->name, &f->function) || !build_string(b, r->file, &f->file))
+            return false;
+    }
+    b->frames.count = count;
+    return number_frames(b);
 }
 
 static bool grow_slots(struct build *b) {
     size_t count = b->stack_slots.count > 0 ? b->stack_slots.count * 2 : FIRST_SLOTS;
-    uint32_t *slots = xcalloc(count, sizeof *slots);
+    struct build_stack_slot *slots = xcalloc(count, sizeof *slots);
     if (!slots)
         return build_no_memory(b);
-    for (size_t i = 1; i < b->tl->stacks.count; i++) {
-        const struct timeline_stack *s = &b->tl->stacks.at[i];
-        size_t at = hash_frames(b->tl->frames.at + s->first, s->count) & (count - 1);
-        while (slots[at] != 0)
+    for (size_t i = 0; i < b->stack_slots.count; i++) {
+        const struct build_stack_slot *old = &b->stack_slots.at[i];
+        size_t at = old->hash & (count - 1);
+        while (old->stack != 0 && slots[at].stack != 0)
             at = (at + 1) & (count - 1);
-        slots[at] = (uint32_t)i + 1;
+        if (old->stack != 0)
+            slots[at] = *old;
     }
     xfree(b->stack_slots.at);
     b->stack_slots.at = slots;
@@ -45,17 +81,22 @@ static bool grow_slots(struct build *b) {
     return true;
 }
 
+static bool same_stack(const struct timeline *tl, uint32_t stack, size_t first, size_t count) {
+    const struct timeline_stack *s = &tl->stacks.at[stack];
+    return s->count == count && memcmp(tl->frames.at + s->first, tl->frames.at + first,
+                                       count * sizeof *tl->frames.at) == 0;
+}
+
 /* The frames from `first` on become a stack, or are dropped again when an equal one is there. */
-static bool intern_stack(struct build *b, size_t first, uint32_t *stack) {
+static bool intern_stack(struct build *b, size_t first, uint64_t hash, uint32_t *stack) {
     struct timeline *tl = b->tl;
     size_t count = tl->frames.count - first;
     if (tl->stacks.count * 2 >= b->stack_slots.count && !grow_slots(b))
         return false;
-    size_t mask = b->stack_slots.count - 1;
-    size_t at = hash_frames(tl->frames.at + first, count) & mask;
-    for (; b->stack_slots.at[at] != 0; at = (at + 1) & mask) {
-        *stack = b->stack_slots.at[at] - 1;
-        if (same_frames(tl, *stack, tl->frames.at + first, count)) {
+    size_t mask = b->stack_slots.count - 1, at = hash & mask;
+    for (; b->stack_slots.at[at].stack != 0; at = (at + 1) & mask) {
+        *stack = b->stack_slots.at[at].stack;
+        if (b->stack_slots.at[at].hash == hash && same_stack(tl, *stack, first, count)) {
             tl->frames.count = first;
             return true;
         }
@@ -64,43 +105,45 @@ static bool intern_stack(struct build *b, size_t first, uint32_t *stack) {
     if (!array_push(&tl->stacks, made))
         return build_no_memory(b);
     *stack = (uint32_t)(tl->stacks.count - 1);
-    b->stack_slots.at[at] = *stack + 1;
+    b->stack_slots.at[at] = (struct build_stack_slot){.hash = hash, .stack = *stack};
     return true;
 }
 
-/* All frame records in the timeline's form, made when the first stack is. */
-static bool convert_frames(struct build *b) {
-    size_t count = b->s->frames.count;
-    if (b->frame_values.count == count)
-        return true;
-    if (!array_reserve(&b->frame_values, count))
-        return build_no_memory(b);
-    for (size_t i = 0; i < count; i++) {
-        const struct snapshot_frame *r = &b->s->frames.at[i];
-        struct timeline_frame *f = &b->frame_values.at[i];
-        f->line = r->line;
-        if (!build_string(b, r->name, &f->function) || !build_string(b, r->file, &f->file))
-            return false;
+/* Appends the frames of one chunk; most of an import's time can pass here, so it goes straight
+ * through the tables. */
+static uint64_t read_chunk(struct build *b, const struct snapshot_chunk *chunk, size_t first,
+                           uint64_t hash) {
+    const struct pickle_container *containers = b->s->pickle.containers.at;
+    const uint32_t *items = b->s->items.at + chunk->first;
+    struct timeline_frame *to = b->tl->frames.at + b->tl->frames.count;
+    size_t added = 0, place = b->tl->frames.count - first;
+    for (uint32_t i = 0; i < chunk->count; i++) {
+        if (items[i] == NO_HANDLE || containers[items[i]].role != ROLE_FRAME)
+            continue;
+        const struct build_frame *f = &b->frames.at[containers[items[i]].record];
+        hash = hash_step(hash, f->number, place + added);
+        to[added++] = f->value;
     }
-    b->frame_values.count = count;
-    return true;
+    b->tl->frames.count += added;
+    return hash;
 }
 
-static bool read_frames(struct build *b, uint32_t list) {
-    struct snapshot_walk walk;
-    uint32_t handle;
+static bool read_frames(struct build *b, uint32_t list, uint64_t *hash) {
     struct timeline *tl = b->tl;
     uint32_t count = snapshot_list_count(b->s, list);
     if (tl->frames.count + count >= UINT32_MAX)
         return error_set(b->err, ERROR_LIMIT, "more than 2^32 frames");
     if (!array_reserve(&tl->frames, tl->frames.count + count))
         return build_no_memory(b);
-    snapshot_walk_begin(b->s, list, &walk);
-    while (snapshot_walk_next(b->s, &walk, &handle)) {
-        uint32_t record = snapshot_record(b->s, handle, ROLE_FRAME);
-        if (record != NO_HANDLE)
-            tl->frames.at[tl->frames.count++] = b->frame_values.at[record];
+    uint32_t chunk = b->s->pickle.containers.at[list].record;
+    size_t first = tl->frames.count;
+    *hash = 0;
+    while (chunk != 0) {
+        const struct snapshot_chunk *c = &b->s->chunks.at[chunk - 1];
+        *hash = read_chunk(b, c, first, *hash);
+        chunk = c->next;
     }
+    *hash = hash_end(*hash);
     return true;
 }
 
@@ -114,9 +157,10 @@ bool build_stack(struct build *b, uint32_t list, uint32_t *stack) {
         return true;
     }
     size_t first = b->tl->frames.count;
-    if (!convert_frames(b) || !read_frames(b, list))
+    uint64_t hash;
+    if (!convert_frames(b) || !read_frames(b, list, &hash))
         return false;
-    if (b->tl->frames.count > first && !intern_stack(b, first, stack))
+    if (b->tl->frames.count > first && !intern_stack(b, first, hash, stack))
         return false;
     b->list_stacks.at[chunk] = *stack + 1;
     return true;
