@@ -138,7 +138,7 @@ static bool read_mib(struct parser *p, uint64_t *mib, uint64_t *bytes) {
 
 /* The bound that max_split_size_mb and max_non_split_rounding_mb share. */
 static bool read_large_mib(struct parser *p, uint64_t *bytes) {
-    uint64_t mib;
+    uint64_t mib = 0;
     if (!read_mib(p, &mib, bytes))
         return false;
     if (p->minor < SINCE_LARGE_SEGMENT_BOUND)
@@ -157,7 +157,7 @@ static bool read_max_non_split(struct parser *p) {
 }
 
 static bool read_large_segment(struct parser *p) {
-    uint64_t mib, bytes;
+    uint64_t mib = 0, bytes = 0;
     if (!read_mib(p, &mib, &bytes))
         return false;
     if (mib <= 10 || bytes > UINT64_MAX / 4)
@@ -169,7 +169,7 @@ static bool read_large_segment(struct parser *p) {
 }
 
 static bool read_garbage_collection(struct parser *p) {
-    double value;
+    double value = 0;
     if (!read_word(p))
         return false;
     if (!parse_decimal(p->token, &value) || value <= 0 || value >= 1)
@@ -179,7 +179,7 @@ static bool read_garbage_collection(struct parser *p) {
 }
 
 static bool read_fraction(struct parser *p) {
-    double value;
+    double value = 0;
     if (!read_word(p))
         return false;
     if (!parse_decimal(p->token, &value) || value > 1)
@@ -217,7 +217,7 @@ static bool read_ignored_bool(struct parser *p) {
 }
 
 static bool read_ignored_whole(struct parser *p) {
-    uint64_t value;
+    uint64_t value = 0;
     return read_whole(p, &value);
 }
 
@@ -261,8 +261,8 @@ static bool read_reserve_value(struct parser *p, double *fraction, uint64_t *byt
 }
 
 static bool read_reserve(struct parser *p) {
-    double fraction;
-    uint64_t bytes;
+    double fraction = 0;
+    uint64_t bytes = 0;
     if (!read_reserve_value(p, &fraction, &bytes))
         return false;
     p->out->expandable_reserve_fraction = fraction;
@@ -273,8 +273,8 @@ static bool read_reserve(struct parser *p) {
 /* [class:value,...]: a program gives classes to streams by a call; streams without one, all here,
  * ignore it. */
 static bool read_reserve_by_class(struct parser *p) {
-    double fraction;
-    uint64_t bytes;
+    double fraction = 0;
+    uint64_t bytes = 0;
     if (!expect(p, '['))
         return false;
     do {
@@ -292,7 +292,7 @@ static bool is_power_of_two(uint64_t value) {
 }
 
 static bool read_division(struct parser *p, bool zero_is_off, uint32_t *out) {
-    uint64_t value;
+    uint64_t value = 0;
     if (!read_whole(p, &value))
         return false;
     if ((value == 0 && !zero_is_off) || (value & (value - 1)) != 0 || value > UINT32_MAX)
@@ -308,8 +308,8 @@ static void fill(struct alloc_settings *out, uint32_t from, uint32_t to, uint32_
 
 /* One "key:value"; *last is the slot of the last named key, *named how many there were. */
 static bool read_division_entry(struct parser *p, uint32_t *last, uint32_t *named) {
-    uint32_t value;
-    uint64_t mib;
+    uint32_t value = 0;
+    uint64_t mib = 0;
     if (!read_word(p))
         return false;
     bool rest = strcmp(p->token, ">") == 0;
@@ -329,7 +329,7 @@ static bool read_division_entry(struct parser *p, uint32_t *last, uint32_t *name
 }
 
 static bool read_divisions(struct parser *p) {
-    uint32_t value, last = 0, named = 0;
+    uint32_t value = 0, last = 0, named = 0;
     memset(p->out->divisions, 0, sizeof p->out->divisions);
     if (peek(p) != '[') {
         if (!read_division(p, false, &value))
