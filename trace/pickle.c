@@ -74,29 +74,19 @@ bool pickle_grow(struct pickle *p, void *at, size_t *capacity, size_t need, size
     return array_grow(at, capacity, need, item) || error_host_memory(p->err);
 }
 
-bool pickle_take(struct pickle *p, uint64_t count, const uint8_t **bytes) {
-    size_t left = p->length - p->at;
-    if (count > left)
-        return pickle_fail(p, ERROR_BAD_INPUT,
-                           "needs %llu more bytes, the file has %zu: truncated or damaged",
-                           (unsigned long long)count, left);
-    *bytes = p->data + p->at;
-    p->at += (size_t)count;
-    return true;
+bool pickle_fail_truncated(struct pickle *p, uint64_t count) {
+    return pickle_fail(p, ERROR_BAD_INPUT,
+                       "needs %llu more bytes, the file has %zu: truncated or damaged",
+                       (unsigned long long)count, p->length - p->at);
 }
 
-bool pickle_push(struct pickle *p, struct pickle_value v) {
-    if (!PICKLE_RESERVE(p, &p->stack, p->stack.count + 1))
-        return false;
-    p->stack.at[p->stack.count++] = v;
-    return true;
+bool pickle_fail_underflow(struct pickle *p, size_t count) {
+    return pickle_fail(p, ERROR_BAD_INPUT, "stack underflow: %zu values wanted, %zu there", count,
+                       p->stack.count - pickle_fence(p));
 }
 
-bool pickle_push_integer(struct pickle *p, uint64_t bits, bool negative) {
-    const uint64_t limit = UINT64_C(1) << 59;
-    if (negative ? ~bits < limit : bits < limit)
-        return pickle_push(p, pickle_make(PICKLE_INT, bits & (UINT64_MAX >> 4)));
-    if (p->wides.count >= UINT32_MAX || !PICKLE_RESERVE(p, &p->wides, p->wides.count + 1))
+bool pickle_push_wide(struct pickle *p, uint64_t bits, bool negative) {
+    if (!PICKLE_RESERVE(p, &p->wides, p->wides.count + 1))
         return false;
     p->wides.at[p->wides.count++] = (struct pickle_wide){.bits = bits, .negative = negative};
     return pickle_push(p, pickle_make(PICKLE_WIDE, p->wides.count - 1));
@@ -129,13 +119,6 @@ bool pickle_push_container(struct pickle *p, enum pickle_tag kind) {
         return false;
     p->containers.at[p->containers.count++] = (struct pickle_container){.kind = (uint8_t)kind};
     return pickle_push(p, pickle_make(kind, p->containers.count - 1));
-}
-
-bool pickle_need(struct pickle *p, size_t count) {
-    if (p->stack.count - pickle_fence(p) >= count)
-        return true;
-    return pickle_fail(p, ERROR_BAD_INPUT, "stack underflow: %zu values wanted, %zu there", count,
-                       p->stack.count - pickle_fence(p));
 }
 
 bool pickle_pop_mark(struct pickle *p, size_t *height) {
@@ -253,8 +236,9 @@ static bool run_table_op(struct pickle *p, uint8_t opcode) {
 }
 
 /* A run of BINGET and LONG_BINGET: four of five opcodes in a real file, the frames of stacks. Stops
- * before anything that is not plain success, for the table's functions to do or to refuse. */
-static void run_gets(struct pickle *p) {
+ * before anything that is not plain success, for the table's functions to do or to refuse. False:
+ * not even one. */
+static bool run_gets(struct pickle *p) {
     const uint8_t *at = p->data + p->at, *const end = p->data + p->length;
     const struct pickle_value *memo = p->memo.at;
     const size_t memo_count = p->memo.count;
@@ -280,7 +264,9 @@ static void run_gets(struct pickle *p) {
     }
     p->opcode_count += (size_t)(top - p->stack.at) - p->stack.count;
     p->stack.count = (size_t)(top - p->stack.at);
+    bool any = at > p->data + p->at;
     p->at = (size_t)(at - p->data);
+    return any;
 }
 
 /* MEMOIZE of the next free slot, the only kind that Python writes; false: not so simple. */
@@ -301,11 +287,12 @@ static bool run(struct pickle *p) {
                 return false;
             next_check = p->at + CHECK_BYTES;
         }
-        run_gets(p);
         if (p->at >= p->length)
             return error_set(p->err, ERROR_BAD_INPUT, "ends at byte %zu without STOP: truncated",
                              p->length);
         uint8_t opcode = p->data[p->at];
+        if ((opcode == OP_BINGET || opcode == OP_LONG_BINGET) && run_gets(p))
+            continue;
         p->op_at = p->at++;
         p->opcode_count++;
         p->seen[opcode] = true;

@@ -24,15 +24,9 @@ bool pickle_grow(struct pickle *p, void *at, size_t *capacity, size_t need, size
     ((need) <= (array)->capacity ||                                                                \
      pickle_grow((p), (void *)&(array)->at, &(array)->capacity, (need), sizeof *(array)->at))
 
-bool pickle_take(struct pickle *p, uint64_t count,
-                 const uint8_t **bytes); /* the next bytes of the file */
-bool pickle_push(struct pickle *p, struct pickle_value v);
-bool pickle_push_integer(struct pickle *p, uint64_t bits, bool negative);
 bool pickle_push_double(struct pickle *p, double value);
 bool pickle_push_string(struct pickle *p, const void *text, uint64_t length);
 bool pickle_push_container(struct pickle *p, enum pickle_tag kind);
-/* At least `count` values above the last mark? */
-bool pickle_need(struct pickle *p, size_t count);
 /* Removes the last mark; *height is where its values begin. */
 bool pickle_pop_mark(struct pickle *p, size_t *height);
 bool pickle_memo_put(struct pickle *p, uint64_t index);
@@ -44,8 +38,40 @@ static inline struct pickle_value pickle_make(enum pickle_tag tag, uint64_t payl
     return (struct pickle_value){payload << 4 | (uint64_t)tag};
 }
 
+bool pickle_fail_truncated(struct pickle *p, uint64_t count);
+bool pickle_fail_underflow(struct pickle *p, size_t count);
+bool pickle_push_wide(struct pickle *p, uint64_t bits, bool negative);
+
+/* The next bytes of the file. */
+static inline bool pickle_take(struct pickle *p, uint64_t count, const uint8_t **bytes) {
+    if (count > p->length - p->at)
+        return pickle_fail_truncated(p, count);
+    *bytes = p->data + p->at;
+    p->at += (size_t)count;
+    return true;
+}
+
+static inline bool pickle_push(struct pickle *p, struct pickle_value v) {
+    if (!PICKLE_RESERVE(p, &p->stack, p->stack.count + 1))
+        return false;
+    p->stack.at[p->stack.count++] = v;
+    return true;
+}
+
+static inline bool pickle_push_integer(struct pickle *p, uint64_t bits, bool negative) {
+    const uint64_t limit = UINT64_C(1) << 59;
+    if (negative ? ~bits < limit : bits < limit)
+        return pickle_push(p, pickle_make(PICKLE_INT, bits & (UINT64_MAX >> 4)));
+    return pickle_push_wide(p, bits, negative);
+}
+
 static inline size_t pickle_fence(const struct pickle *p) {
     return p->marks.count > 0 ? p->marks.at[p->marks.count - 1] : 0;
+}
+
+/* At least `count` values above the last mark? */
+static inline bool pickle_need(struct pickle *p, size_t count) {
+    return p->stack.count - pickle_fence(p) >= count || pickle_fail_underflow(p, count);
 }
 
 /* Text opcodes of protocols 0 and 1, pickle_text.c. */

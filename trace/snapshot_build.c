@@ -35,7 +35,7 @@ bool build_device(struct build *b, uint32_t ordinal, struct build_device **devic
             return build_no_memory(b);
         memmove(b->devices.at + i + 1, b->devices.at + i,
                 (b->devices.count - i) * sizeof *b->devices.at);
-        b->devices.at[i] = (struct build_device){.ordinal = ordinal};
+        b->devices.at[i] = (struct build_device){.ordinal = ordinal, .near_range = NO_HANDLE};
         b->devices.count++;
     }
     *device = &b->devices.at[i];

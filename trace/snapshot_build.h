@@ -55,6 +55,7 @@ struct build_device {
     struct addrmap segments; /* lives: address -> plain segment alive now */
     struct addrmap finals;   /* start -> range: the reservations' pieces at the end */
     struct addrmap ranges;   /* start -> range: mapped now (emit) */
+    uint32_t near_range;     /* the one found last; NO_HANDLE after a change */
     ARRAY(uint32_t) start_blocks;
     ARRAY(uint32_t) open_phases; /* the innermost is last */
     bool has_maps;
@@ -107,7 +108,8 @@ struct build_range *ranges_find(struct build *b, const struct addrmap *map, uint
 
 /* snapshot_place.c: the blocks alive now, and their sizes. */
 bool place_start_blocks(struct build *b, struct build_device *d);
-bool place_block(struct build *b, struct build_device *d, uint32_t block);
+/* False with *lost set: a block that was never freed is alive at the very address. */
+bool place_block(struct build *b, struct build_device *d, uint32_t block, uint32_t *lost);
 
 /* snapshot_emit.c, snapshot_phases.c */
 bool build_emit(struct build *b);

@@ -58,14 +58,14 @@ static bool emit_free_completed(struct build *b, struct build_device *d,
 static bool emit_alloc(struct build *b, struct build_device *d, struct timeline_event *event,
                        uint32_t ref) {
     uint32_t lost;
-    if (addrmap_find(&d->live, event->address, &lost)) {
+    while (!place_block(b, d, ref, &lost)) {
+        if (lost == TIMELINE_NONE)
+            return false;
         build_warn(b, "the block at 0x%llx is allocated again without a free",
                    (unsigned long long)event->address);
         if (!emit_free_completed(b, d, event, lost))
             return false;
     }
-    if (!place_block(b, d, ref))
-        return false;
     struct timeline_block *block = &b->tl->blocks.at[ref];
     if (d->open_phases.count > 0)
         block->phase = *array_last(&d->open_phases);
@@ -256,6 +256,9 @@ static bool emit_entry(struct build *b, struct build_device *d) {
                                    .device = (uint8_t)d->ordinal};
     if (!build_stream(b, e->stream, &event.stream))
         return false;
+    if (e->action == KEY_SEGMENT_FREE || e->action == KEY_SEGMENT_MAP ||
+        e->action == KEY_SEGMENT_UNMAP || e->action == KEY_SEGMENT_ALLOC)
+        d->near_range = NO_HANDLE;
     if (!is_damaged(e, at.ref))
         return emit_action(b, d, &event, e, at.ref);
     build_warn(b, "an entry '%.40s' without usable address and size",

@@ -10,9 +10,8 @@
 
 /* The end of the free range that begins in `range` above the live position `at` (or at its start,
  * when !has_at). */
-static uint64_t gap_end(struct build *b, const struct build_device *d,
-                        const struct build_range *range, struct addrmap_at at, bool has_at) {
-    (void)b;
+static uint64_t gap_end(const struct build_device *d, const struct build_range *range,
+                        struct addrmap_at at, bool has_at) {
     bool more = has_at ? addrmap_next(&d->live, &at) : addrmap_first(&d->live, &at);
     uint64_t next = more ? addrmap_key(&d->live, at) : UINT64_MAX;
     return next < range->end ? next : range->end;
@@ -45,7 +44,7 @@ static void size_start_block(struct build *b, struct build_device *d, struct add
     }
     if (range->expandable) /* always split: exact; the free range may span several pieces */
         return;
-    uint64_t room = gap_end(b, d, range, at, true) - block->address;
+    uint64_t room = gap_end(d, range, at, true) - block->address;
     if (room < rounded) {
         build_warn(b, "the block at 0x%llx is larger than its place",
                    (unsigned long long)block->address);
@@ -71,11 +70,11 @@ bool place_start_blocks(struct build *b, struct build_device *d) {
 
 /* The block before a free range gets the bytes up to where a later block really began. */
 static void repair_slack(struct build *b, const struct build_device *d, struct addrmap_at before,
-                         const struct build_range *range, uint64_t address) {
+                         uint64_t address) {
     uint32_t index = addrmap_value(&d->live, before);
     struct timeline_block *block = &b->tl->blocks.at[index];
     uint64_t end = block->address + block->block_bytes;
-    if (block->address < range->start || end == address)
+    if (end == address)
         return;
     if (end > address || !b->guessed.at[index] || address - end > BLOCK_SMALL_MAX_BYTES) {
         build_warn(b, "a block begins at 0x%llx, inside a free range or another block",
@@ -86,41 +85,58 @@ static void repair_slack(struct build *b, const struct build_device *d, struct a
     b->guessed.at[index] = 0;
 }
 
-/* A block of a reservation is always split off exactly; of one in no known segment nothing better
- * is known. */
-static bool place_exact(struct build *b, struct build_device *d, uint32_t index, uint64_t rounded,
-                        bool has_range) {
-    struct timeline_block *block = &b->tl->blocks.at[index];
-    if (block->block_bytes == 0)
-        block->block_bytes = rounded;
-    if (!has_range)
-        build_warn(b, "the block at 0x%llx lies in no segment", (unsigned long long)block->address);
-    return addrmap_put(&d->live, block->address, index) || build_no_memory(b);
-}
-
-bool place_block(struct build *b, struct build_device *d, uint32_t index) {
-    struct timeline_block *block = &b->tl->blocks.at[index];
-    const struct build_range *range = ranges_find(b, &d->ranges, block->address);
-    uint64_t rounded = block_round(&b->rules, block->requested_bytes);
-    struct addrmap_at before;
-    bool has_before = addrmap_floor(&d->live, block->address, &before);
-    set_home(block, range, rounded);
-    if (!range || range->expandable)
-        return place_exact(b, d, index, rounded, range != NULL);
-    if (has_before)
-        repair_slack(b, d, before, range, block->address);
+/* A block in a plain segment. Where nothing was lost it begins where the block before it ends, or
+ * its segment. */
+static void place_plain(struct build *b, const struct build_device *d,
+                        const struct build_range *range, struct timeline_block *block,
+                        uint64_t rounded, struct addrmap_at before, bool has_before) {
+    if (has_before && addrmap_key(&d->live, before) >= range->start)
+        repair_slack(b, d, before, block->address);
     else if (block->address != range->start)
         build_warn(b, "a block begins at 0x%llx, inside a free range",
                    (unsigned long long)block->address);
-    if (block->block_bytes == 0) {
-        uint64_t room = gap_end(b, d, range, before, has_before) - block->address;
-        if (room < rounded) {
-            build_warn(b, "the block at 0x%llx is larger than its place",
-                       (unsigned long long)block->address);
-            block->block_bytes = room;
-        } else {
-            block->block_bytes = block_taken(&b->rules, rounded, room, range->small_pool);
-        }
+    if (block->block_bytes != 0)
+        return;
+    uint64_t room = gap_end(d, range, before, has_before) - block->address;
+    if (room >= rounded) {
+        block->block_bytes = block_taken(&b->rules, rounded, room, range->small_pool);
+        return;
     }
+    build_warn(b, "the block at 0x%llx is larger than its place",
+               (unsigned long long)block->address);
+    block->block_bytes = room;
+}
+
+/* ranges_find, trying the last one found first. */
+static const struct build_range *find_home(struct build *b, struct build_device *d,
+                                           uint64_t address) {
+    const struct build_range *near =
+        d->near_range == NO_HANDLE ? NULL : &b->ranges.at[d->near_range];
+    if (near && address >= near->start && address < near->end)
+        return near;
+    near = ranges_find(b, &d->ranges, address);
+    d->near_range = near ? (uint32_t)(near - b->ranges.at) : NO_HANDLE;
+    return near;
+}
+
+bool place_block(struct build *b, struct build_device *d, uint32_t index, uint32_t *lost) {
+    struct timeline_block *block = &b->tl->blocks.at[index];
+    struct addrmap_at before = {0, 0};
+    bool has_before = addrmap_floor(&d->live, block->address, &before);
+    *lost = TIMELINE_NONE;
+    if (has_before && addrmap_key(&d->live, before) == block->address) {
+        *lost = addrmap_value(&d->live, before);
+        return false;
+    }
+    const struct build_range *range = find_home(b, d, block->address);
+    uint64_t rounded = block_round(&b->rules, block->requested_bytes);
+    set_home(block, range, rounded);
+    if (range && !range->expandable)
+        place_plain(b, d, range, block, rounded, before, has_before);
+    else if (block->block_bytes ==
+             0) /* split off exactly; or in no known segment, where nothing better is known */
+        block->block_bytes = rounded;
+    if (!range)
+        build_warn(b, "the block at 0x%llx lies in no segment", (unsigned long long)block->address);
     return addrmap_put(&d->live, block->address, index) || build_no_memory(b);
 }
