@@ -1,0 +1,165 @@
+/* json_out.c: see json_out.h. */
+#include "json_out.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "text.h"
+
+void json_begin(struct json *j, struct text *out) {
+    memset(j, 0, sizeof *j);
+    j->out = out;
+}
+
+void json_finish(struct json *j) {
+    assert(j->depth == 0);
+    text_add(j->out, "\n");
+}
+
+/* The length of a well-formed UTF-8 sequence at s (RFC 3629), else 0. The text ends with a zero
+ * byte, which no continuation matches, so nothing is read beyond it. */
+static size_t utf8_length(const unsigned char *s) {
+    if (s[0] < 0x80)
+        return 1;
+    if (s[0] >= 0xc2 && s[0] < 0xe0)
+        return (s[1] & 0xc0) == 0x80 ? 2 : 0;
+    if (s[0] >= 0xe0 && s[0] < 0xf0) {
+        bool is_overlong = s[0] == 0xe0 && s[1] < 0xa0, is_surrogate = s[0] == 0xed && s[1] >= 0xa0;
+        return (s[1] & 0xc0) == 0x80 && (s[2] & 0xc0) == 0x80 && !is_overlong && !is_surrogate ? 3
+                                                                                               : 0;
+    }
+    if (s[0] >= 0xf0 && s[0] < 0xf5) {
+        bool is_outside = (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] >= 0x90);
+        return (s[1] & 0xc0) == 0x80 && (s[2] & 0xc0) == 0x80 && (s[3] & 0xc0) == 0x80 &&
+                       !is_outside
+                   ? 4
+                   : 0;
+    }
+    return 0;
+}
+
+static void add_escaped(struct text *out, unsigned char c) {
+    switch (c) {
+    case '"':
+        text_add(out, "\\\"");
+        break;
+    case '\\':
+        text_add(out, "\\\\");
+        break;
+    case '\n':
+        text_add(out, "\\n");
+        break;
+    case '\t':
+        text_add(out, "\\t");
+        break;
+    default:
+        text_format(out, "\\u%04x", c);
+    }
+}
+
+static void add_string(struct text *out, const char *value) {
+    text_add(out, "\"");
+    for (const char *p = value; *p;) {
+        unsigned char c = (unsigned char)*p;
+        const char *run = p;
+        while (*p && utf8_length((const unsigned char *)p) > 0 && (unsigned char)*p >= 32 &&
+               *p != '"' && *p != '\\' && *p != 127)
+            p += utf8_length((const unsigned char *)p);
+        if (p > run) {
+            text_add_bytes(out, run, (size_t)(p - run));
+            continue;
+        }
+        if (c < 0x80)
+            add_escaped(out, c);
+        else
+            text_add(out, "\\ufffd");
+        p++;
+    }
+    text_add(out, "\"");
+}
+
+static void begin_value(struct json *j, const char *key) {
+    if (j->depth > 0) {
+        text_format(j->out, "%s\n%*s", j->has_member[j->depth] ? "," : "", (int)j->depth * 2, "");
+        j->has_member[j->depth] = true;
+    }
+    if (key) {
+        add_string(j->out, key);
+        text_add(j->out, ": ");
+    }
+}
+
+static void open_value(struct json *j, const char *key, const char *opening, char closing) {
+    assert(j->depth < JSON_DEPTH);
+    begin_value(j, key);
+    text_add(j->out, opening);
+    j->depth++;
+    j->has_member[j->depth] = false;
+    j->closing[j->depth] = closing;
+}
+
+void json_object(struct json *j, const char *key) {
+    open_value(j, key, "{", '}');
+}
+
+void json_array(struct json *j, const char *key) {
+    open_value(j, key, "[", ']');
+}
+
+void json_end(struct json *j) {
+    assert(j->depth > 0);
+    char closing = j->closing[j->depth];
+    bool has_member = j->has_member[j->depth];
+    j->depth--;
+    if (has_member)
+        text_format(j->out, "\n%*s", (int)j->depth * 2, "");
+    text_add_bytes(j->out, &closing, 1);
+}
+
+void json_u64(struct json *j, const char *key, uint64_t value) {
+    begin_value(j, key);
+    text_format(j->out, "%" PRIu64, value);
+}
+
+void json_i64(struct json *j, const char *key, int64_t value) {
+    begin_value(j, key);
+    text_format(j->out, "%" PRId64, value);
+}
+
+void json_double(struct json *j, const char *key, double value) {
+    if (!isfinite(value)) {
+        json_null(j, key);
+        return;
+    }
+    char digits[40];
+    for (int precision = 1; precision <= 17; precision++) {
+        snprintf(digits, sizeof digits, "%.*g", precision, value);
+        if (strtod(digits, NULL) == value)
+            break;
+    }
+    begin_value(j, key);
+    text_add(j->out, digits);
+}
+
+void json_bool(struct json *j, const char *key, bool value) {
+    begin_value(j, key);
+    text_add(j->out, value ? "true" : "false");
+}
+
+void json_null(struct json *j, const char *key) {
+    begin_value(j, key);
+    text_add(j->out, "null");
+}
+
+void json_text(struct json *j, const char *key, const char *value) {
+    if (!value) {
+        json_null(j, key);
+        return;
+    }
+    begin_value(j, key);
+    add_string(j->out, value);
+}

@@ -1,0 +1,228 @@
+/* validate_text.c: `vramsim validate` for people. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "divergence.h"
+#include "format.h"
+#include "phases.h"
+#include "text.h"
+#include "timeline.h"
+#include "units.h"
+#include "validate.h"
+
+enum { FRAMES_SHOWN = 12, NAME_WIDTH = 12, LABEL_WIDTH = 14 };
+
+static void add_percent(double error, struct text *out) {
+    if (isfinite(error))
+        text_format(out, "%+9.4f %%", 100 * error);
+    else
+        text_add(out, "          -");
+}
+
+static void write_value(const char *name, struct compare_value v, struct text *out) {
+    char real[UNITS_TEXT_BYTES], simulated[UNITS_TEXT_BYTES], error[UNITS_TEXT_BYTES];
+    bool is_more = v.simulated >= v.real;
+    uint64_t difference = is_more ? v.simulated - v.real : v.real - v.simulated;
+    text_format(out, "  %-*s%20s%20s   %s%-18s", NAME_WIDTH, name,
+                units_format_grouped(v.real, real), units_format_grouped(v.simulated, simulated),
+                difference == 0 ? " "
+                : is_more       ? "+"
+                                : "-",
+                units_format_grouped(difference, error));
+    add_percent(compare_error(v), out);
+    text_add(out, "\n");
+}
+
+static void write_peaks(const struct comparison *c, struct text *out) {
+    text_format(out, "\n%-14s%20s%20s    %-18s%11s\n", "peaks", "real bytes", "simulated bytes",
+                "error bytes", "error");
+    write_value("allocated", c->allocated, out);
+    write_value("active", c->active, out);
+    write_value("reserved", c->reserved, out);
+    text_format(
+        out,
+        "  curve distance %.6f (area between the curves of allocated over that of the real one)\n",
+        c->curve_distance);
+}
+
+static void write_steps(const struct comparison *c, struct text *out) {
+    if (c->steps.count == 0)
+        return;
+    text_format(out,
+                "\nsteps: %" PRIu32 " real, %" PRIu32
+                " simulated (running maxima at each step's end)\n",
+                c->steps_real, c->steps_simulated);
+    for (size_t i = 0; i < c->steps.count; i++) {
+        const struct compare_step *s = &c->steps.at[i];
+        text_format(out, "  step %zu\n", i + 1);
+        write_value("allocated", s->allocated_peak, out);
+        write_value("reserved", s->reserved_peak, out);
+        write_value("own peak", s->own_peak, out);
+    }
+}
+
+/* --- the first divergence
+ * ---------------------------------------------------------------------------------------- */
+
+static void add_item(const struct alignment_side *side, uint32_t item, struct text *out) {
+    if (item >= side->items.count) {
+        text_add(out, "no further request");
+        return;
+    }
+    const struct alignment_item *it = &side->items.at[item];
+    char bytes[UNITS_TEXT_BYTES];
+    if (it->block == ALIGNMENT_NONE)
+        text_format(out, "out of memory after request %" PRIu32 ", %s B", it->request,
+                    units_format_grouped(it->bytes, bytes));
+    else
+        text_format(out, "request %" PRIu32 ", %s B", it->request,
+                    units_format_grouped(it->bytes, bytes));
+    if (it->stream > 0)
+        text_format(out, ", stream %u", (unsigned)it->stream);
+    if (it->segment != ALIGNMENT_NONE)
+        text_format(out, ", segment %" PRIu32 " + %" PRIu64, it->segment, it->offset);
+    text_format(out, " (event %" PRIu32 ")", it->event);
+}
+
+static void add_named(const char *name, const char *value, struct text *out) {
+    if (!*value)
+        return;
+    text_format(out, "    %-*s", LABEL_WIDTH, name);
+    format_safe(out, value);
+    text_add(out, "\n");
+}
+
+static void write_phase(const struct alignment_side *side, uint32_t event, struct text *out) {
+    uint32_t phase = phase_at(side->tl, side->device, event);
+    if (phase == TIMELINE_NONE)
+        return;
+    text_format(out, "    %-*s", LABEL_WIDTH, "phase");
+    phase_path(side->tl, phase, out);
+    text_add(out, "\n");
+}
+
+static void write_frames(const struct alignment_side *side, uint32_t item, struct text *out) {
+    uint32_t count = divergence_frame_count(side, item);
+    struct text frame = {0};
+    for (uint32_t i = 0; i < count && i < FRAMES_SHOWN; i++) {
+        frame.length = 0;
+        divergence_frame(side, item, i, &frame);
+        text_format(out, "    %-*s", LABEL_WIDTH, i == 0 ? "stack" : "");
+        format_safe(out, text_get(&frame));
+        text_add(out, "\n");
+    }
+    if (count > FRAMES_SHOWN)
+        text_format(out, "    %-*s(%" PRIu32 " more)\n", LABEL_WIDTH, "", count - FRAMES_SHOWN);
+    text_fini(&frame);
+}
+
+static void write_previous(const struct alignment_side *side, uint32_t item, struct text *out) {
+    uint32_t from = item > DIVERGENCE_PREVIOUS ? item - DIVERGENCE_PREVIOUS : 0;
+    for (uint32_t i = from; i < item && i < side->items.count; i++) {
+        const struct alignment_item *it = &side->items.at[i];
+        text_format(out, "    %-*s", LABEL_WIDTH, i == from ? "before" : "");
+        add_item(side, i, out);
+        if (it->block != ALIGNMENT_NONE) {
+            const struct timeline_block *b = &side->tl->blocks.at[it->block];
+            text_add(out, " ");
+            format_safe(out, timeline_text(side->tl, b->op));
+        }
+        text_add(out, "\n");
+    }
+}
+
+static void write_frees(const struct divergence_frees *frees, struct text *out) {
+    if (frees->count == 0)
+        return;
+    text_format(out, "    %-*sonly here: of request", LABEL_WIDTH, "freed before");
+    for (uint32_t i = 0; i < frees->count && i < DIVERGENCE_LIST; i++)
+        text_format(out, "%s %" PRIu32, i ? "," : "", frees->request[i]);
+    if (frees->count > DIVERGENCE_LIST)
+        text_format(out, " and %" PRIu32 " more", frees->count - DIVERGENCE_LIST);
+    text_add(out, "\n");
+}
+
+static void write_answer(const struct alignment_side *side, uint32_t event, struct text *out) {
+    char bytes[UNITS_TEXT_BYTES];
+    text_format(out, "    %-*s", LABEL_WIDTH, "allocator");
+    if (event == TIMELINE_NONE)
+        text_add(out, "nothing more before it\n");
+    else
+        text_format(out, "%s %s B before it\n",
+                    event_kind_name((enum event_kind)side->tl->events.at[event].kind),
+                    units_format_grouped(side->tl->events.at[event].bytes, bytes));
+}
+
+static void write_side(const struct alignment_side *side, const char *name, uint32_t item,
+                       const struct divergence *d, const struct divergence_frees *frees,
+                       uint32_t answer, struct text *out) {
+    text_format(out, "  %-*s  ", LABEL_WIDTH, name);
+    add_item(side, item, out);
+    text_add(out, "\n");
+    if (item < side->items.count) {
+        const struct alignment_item *it = &side->items.at[item];
+        write_phase(side, it->event, out);
+        if (it->block != ALIGNMENT_NONE) {
+            const struct timeline_block *b = &side->tl->blocks.at[it->block];
+            add_named("op", timeline_text(side->tl, b->op), out);
+            add_named("module", timeline_text(side->tl, b->owner), out);
+            add_named("tensor", timeline_text(side->tl, b->name), out);
+        }
+        write_frames(side, item, out);
+    }
+    write_frees(frees, out);
+    if (d->kind == ALIGNMENT_SEGMENT_DIFFERS)
+        write_answer(side, answer, out);
+    write_previous(side, item, out);
+}
+
+static void write_divergence(const struct comparison *c, struct text *out) {
+    struct divergence d;
+    divergence_find(c, &d);
+    text_format(out, "\nfirst divergence: %s\n", alignment_difference_name(d.kind));
+    write_side(&c->simulated, "simulated", d.simulated, &d, &d.only_simulated, d.answer_simulated,
+               out);
+    write_side(&c->real, "real", d.real, &d, &d.only_real, d.answer_real, out);
+}
+
+static void write_requests(const struct comparison *c, struct text *out) {
+    const struct alignment *a = &c->alignment;
+    char equal[UNITS_TEXT_BYTES], real[UNITS_TEXT_BYTES], simulated[UNITS_TEXT_BYTES];
+    text_format(out, "requests     %s equal, %s real, %s simulated\n",
+                units_format_grouped(c->requests_equal, equal),
+                units_format_grouped(c->requests_real, real),
+                units_format_grouped(c->requests_simulated, simulated));
+    if (compare_is_equal(c))
+        return;
+    text_format(out,
+                "             %" PRIu64 " of equal size and stream; of these equal frees %" PRIu64
+                ", segments %" PRIu64 ", offsets %" PRIu64 "\n",
+                a->matched, a->equal_frees, a->equal_segments, a->equal_offsets);
+}
+
+static void write_scope(const struct comparison *c, struct text *out) {
+    const struct alignment_scope *s = &c->alignment.scope;
+    if (c->simulated.is_window || c->real.is_window)
+        text_add(out, "compared     requests alone: a timeline begins mid-run\n");
+    else if (!s->streams || !s->segments || !s->offsets || !s->sizes_are_requested)
+        text_format(out, "compared     %s, frees%s%s%s; the rest is unknown to a source\n",
+                    s->sizes_are_requested ? "requested sizes" : "block sizes",
+                    s->streams ? ", streams" : "", s->segments ? ", segments" : "",
+                    s->offsets ? ", offsets" : "");
+}
+
+void validate_text(const struct comparison *comparison, double tolerance, struct text *out) {
+    bool is_equal = compare_is_equal(comparison);
+    text_add(out, is_equal ? "EQUAL" : "DIFFERENT");
+    if (tolerance >= 0)
+        text_format(out, ", peaks %s the tolerance of %g %%",
+                    compare_is_within(comparison, tolerance) ? "within" : "outside",
+                    100 * tolerance);
+    text_add(out, "\n");
+    write_requests(comparison, out);
+    write_scope(comparison, out);
+    write_peaks(comparison, out);
+    write_steps(comparison, out);
+    if (!is_equal)
+        write_divergence(comparison, out);
+}
