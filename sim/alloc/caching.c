@@ -318,12 +318,11 @@ void caching_complete_free(struct caching *al, struct block *block) {
 
 static void give_back(struct alloc *alloc, uint64_t address) {
     struct caching *al = caching_of(alloc);
-    struct block *block = live_find(al, address);
+    struct block *block = live_take(al, address);
     assert(block);
     if (!block)
         return;
     enum alloc_pool_class class = pool_class(block_segment(al, block)->home->pool);
-    live_remove(al, block);
     block->state = CACHING_BLOCK_PENDING;
     block->events = 0;
     stat_lower(al->stats.allocation, class, 1);

@@ -166,10 +166,12 @@ struct block *live_find(const struct caching *al, uint64_t address) {
     return id ? block_at(al, id) : NULL;
 }
 
-void live_remove(struct caching *al, const struct block *block) {
-    uint32_t mask = live_mask(al);
-    uint32_t hole = find_live_slot(al, block->address);
-    assert(al->live[hole] == block_id(al, block));
+struct block *live_take(struct caching *al, uint64_t address) {
+    if (!al->live)
+        return NULL;
+    uint32_t mask = live_mask(al), hole = find_live_slot(al, address), id = al->live[hole];
+    if (!id)
+        return NULL;
     for (uint32_t slot = (hole + 1) & mask; al->live[slot]; slot = (slot + 1) & mask) {
         uint32_t wanted = live_slot(al, block_at(al, al->live[slot])->address);
         if (((slot - wanted) & mask) < ((slot - hole) & mask))
@@ -179,4 +181,5 @@ void live_remove(struct caching *al, const struct block *block) {
     }
     al->live[hole] = 0;
     al->live_count--;
+    return block_at(al, id);
 }

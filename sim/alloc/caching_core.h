@@ -202,8 +202,8 @@ struct block *block_cut(struct caching *al, struct block *block, uint64_t bytes)
 /* `low` takes its upper neighbour in; both in no set. */
 void block_join_next(struct caching *al, struct block *low);
 void live_add(struct caching *al, const struct block *block);
-void live_remove(struct caching *al, const struct block *block);
 struct block *live_find(const struct caching *al, uint64_t address); /* NULL: not live */
+struct block *live_take(struct caching *al, uint64_t address); /* likewise; and out of the map */
 
 /* caching_free.c: pools, homes and their sets. */
 void pool_fini(struct pool *pool);

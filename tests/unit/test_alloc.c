@@ -1,4 +1,4 @@
-/* test_alloc.c: vectors 1 to 30 of the allocator's rules: rounding, best fit, splits, statistics, settings, expandable
+/* test_alloc.c: vectors 1 to 28 and 30 of the allocator's rules: rounding, best fit, splits, statistics, expandable
  * segments, events, the out-of-memory path. Offsets are from the planner's first address. */
 #include "alloc_fixture.h"
 
@@ -173,8 +173,8 @@ TEST(divisions_of_a_power_of_two_round_up) {
 
 TEST(divisions_differ_by_octave) {
     USE_STATE;
-    struct fixture f = fixture_start(
-        NULL, "roundup_power2_divisions:[64:8,128:2,256:2,512:2,1024:1,>:1]");
+    struct fixture f =
+        fixture_start(NULL, "roundup_power2_divisions:[64:8,128:2,256:2,512:2,1024:1,>:1]");
     check_block_bytes(&f, 84 * MIB, 88 * MIB);
     check_block_bytes(&f, 400 * MIB, 512 * MIB);
     check_block_bytes(&f, 150 * MIB, 192 * MIB);
@@ -345,8 +345,9 @@ TEST(the_message_names_limit_and_figures) {
     alloc_empty_cache(f.al);
     fixture_expect_oom(&f, 5 * GIB);
     check_message(&f, "Tried to allocate 5.00 GiB. GPU 0 has a total capacity of 10.00 GiB");
-    check_message(&f, "5.00 GiB allowed; Of the allocated memory 512 bytes is allocated by PyTorch, "
-                      "and 2.00 MiB is reserved by PyTorch but unallocated.");
+    check_message(&f,
+                  "5.00 GiB allowed; Of the allocated memory 512 bytes is allocated by PyTorch, "
+                  "and 2.00 MiB is reserved by PyTorch but unallocated.");
     fixture_end(&f);
 }
 
@@ -360,13 +361,17 @@ TEST(the_message_is_pytorchs_to_the_letter) {
     char text[ALLOC_OOM_MESSAGE_BYTES];
     alloc_oom_message(&oom, 0, text, sizeof text);
     assert_string_equal(
-        text,
-        "CUDA out of memory. Tried to allocate 44.00 MiB. GPU 0 has a total capacity of 23.99 GiB of which "
-        "42.00 MiB is free. Of the allocated memory 23.22 GiB is allocated by PyTorch, and 248.46 MiB is "
-        "reserved by PyTorch but unallocated. If reserved but unallocated memory is large try setting "
-        "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation.  See documentation for "
-        "Memory Management  (https://docs.pytorch.org/docs/stable/notes/cuda.html#optimizing-memory-usage-"
-        "with-pytorch-cuda-alloc-conf)");
+        text, "CUDA out of memory. Tried to allocate 44.00 MiB. GPU 0 has a total capacity of "
+              "23.99 GiB of which "
+              "42.00 MiB is free. Of the allocated memory 23.22 GiB is allocated by PyTorch, and "
+              "248.46 MiB is "
+              "reserved by PyTorch but unallocated. If reserved but unallocated memory is large "
+              "try setting "
+              "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation.  See "
+              "documentation for "
+              "Memory Management  "
+              "(https://docs.pytorch.org/docs/stable/notes/cuda.html#optimizing-memory-usage-"
+              "with-pytorch-cuda-alloc-conf)");
     alloc_oom_message(&oom, 0, text, 8);
     assert_string_equal(text, "CUDA ou");
 }
@@ -374,8 +379,9 @@ TEST(the_message_is_pytorchs_to_the_letter) {
 TEST(a_request_larger_than_any_device_is_an_ordinary_oom) {
     USE_STATE;
     static const uint64_t sizes[] = {UINT64_C(1) << 60, UINT64_C(1) << 62, UINT64_MAX};
-    static const char *const confs[] = {"", "expandable_segments:True", "roundup_power2_divisions:4",
-                                        "max_split_size_mb:40", "throw_on_cudamalloc_oom:True"};
+    static const char *const confs[] = {"", "expandable_segments:True",
+                                        "roundup_power2_divisions:4", "max_split_size_mb:40",
+                                        "throw_on_cudamalloc_oom:True"};
     for (size_t c = 0; c < sizeof confs / sizeof confs[0]; c++) {
         struct fixture f = fixture_start(NULL, confs[c]);
         for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
@@ -493,6 +499,44 @@ TEST(the_large_segment_size_can_be_set) {
     fixture_end(&f);
 }
 
+/* --- 30: a recorded run --- */
+
+/* What a real program asked of an empty allocator: sizes, and as -1 - i the free of the i-th
+ * request. */
+static const int64_t recorded[] = {
+    2097152,   2097152,   2097152,   536870912, 8519680,   536870912, -4,        131072,
+    262144,    536870912, 536870912, -9,        131072,    536870912, -7,        2097152,
+    -6,        4,         256,       4,         -16,       -15,       4,         2097152,
+    2097152,   8519680,   -19,       536870912, 2097152,   -22,       -12,       536870912,
+    536870912, 536870912, 536870912, -25,       -24,       -23,       536870912, 131072,
+    -26,       -21,       -11,       -28,       536870912, -27,       -10,       536870912,
+    131072,    -30,       536870912, -31,       -8,        -32,       536870912, -29,
+    2097152,   2097152,   -33,       2097152,   -34,       -17};
+
+TEST(a_recorded_run_gets_the_recorded_segments) {
+    USE_STATE;
+    static const char segments[] = "20 512 512 2 512 512 512 512 512 ";
+    struct fixture f = fixture_start(NULL, NULL);
+    struct text seen = {0};
+    uint64_t taken[sizeof recorded / sizeof recorded[0]], count = 0, reserved = 0;
+    for (size_t i = 0; i < sizeof recorded / sizeof recorded[0]; i++) {
+        if (recorded[i] < 0)
+            fixture_free(&f, taken[-1 - recorded[i]]);
+        else
+            taken[count++] = fixture_take(&f, (uint64_t)recorded[i]);
+        uint64_t grown = f.stats->reserved_bytes[0].current - reserved;
+        if (grown)
+            text_format(&seen, "%d ", (int)(grown / MIB));
+        reserved += grown;
+    }
+    assert_string_equal(text_get(&seen), segments);
+    text_fini(&seen);
+    check_sums(&f, 31719936, 31719428, UINT64_C(3781165056), 9);
+    assert_bytes_equal(f.stats->inactive_split_bytes[0].current, 528219648);
+    assert_bytes_equal(f.stats->allocated_bytes[0].peak, UINT64_C(3249144832));
+    fixture_end(&f);
+}
+
 /* --- beyond the vectors --- */
 
 TEST(peaks_and_sums_can_be_reset) {
@@ -561,6 +605,7 @@ SUITE(cmocka_unit_test(one_byte_takes_a_small_segment),
       cmocka_unit_test(the_own_stream_is_no_use_and_twice_is_once),
       cmocka_unit_test(a_freed_small_block_is_split_again),
       cmocka_unit_test(the_large_segment_size_can_be_set),
+      cmocka_unit_test(a_recorded_run_gets_the_recorded_segments),
       cmocka_unit_test(peaks_and_sums_can_be_reset),
       cmocka_unit_test(max_split_size_is_what_the_model_was_built_with),
       cmocka_unit_test(rows_are_found_by_name))
