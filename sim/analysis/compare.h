@@ -31,6 +31,7 @@ struct comparison {
     struct alignment alignment;
     uint64_t requests_real, requests_simulated, requests_equal;
     struct compare_value allocated, active, reserved; /* peaks */
+    bool has_reserved;                                /* both sources know their segments */
     ARRAY(struct compare_step) steps;                 /* those that both have */
     uint32_t steps_real, steps_simulated;
     double curve_distance;
@@ -46,7 +47,8 @@ void compare_fini(struct comparison *comparison);
 bool compare_is_equal(const struct comparison *comparison);
 /* (simulated - real) / real; 0 when both are 0, infinite when only the real one is. */
 double compare_error(struct compare_value value);
-/* Is the error of peak allocated and of peak reserved, each, at most `tolerance` (0.02 = 2 %)? */
+/* Is the error of peak allocated and of peak reserved (where known), each, at most `tolerance`
+ * (0.02 = 2 %)? */
 bool compare_is_within(const struct comparison *comparison, double tolerance);
 
 #endif

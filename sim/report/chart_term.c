@@ -84,7 +84,15 @@ static void set_colours(struct chart *c, int colour, int background) {
     c->background = background;
 }
 
+static void trim_blanks(struct text *out) {
+    while (out->length > 0 && out->at[out->length - 1] == ' ')
+        out->at[--out->length] = '\0';
+}
+
+/* Blanks at the end are left out; coloured ones are the picture. */
 static void end_line(struct chart *c) {
+    if (!c->options.has_colour || c->background < 0)
+        trim_blanks(c->out);
     set_colours(c, -1, -1);
     text_add(c->out, "\n");
 }
@@ -189,7 +197,7 @@ static void write_plot(struct chart *c) {
             write_cell(c, row, column);
         end_line(c);
     }
-    text_format(c->out, "%*s%s", LABEL_WIDTH, "", sign(c, SIGN_CORNER));
+    text_format(c->out, "%*s%s", LABEL_WIDTH, "0 ", sign(c, SIGN_CORNER));
     for (uint32_t column = 0; column < c->columns; column++)
         text_add(c->out, sign(c, SIGN_FLOOR));
     end_line(c);
@@ -278,6 +286,7 @@ static void write_legend_entry(struct chart *c, size_t *line, int band, uint64_t
     char bytes[UNITS_TEXT_BYTES];
     size_t width = strlen(category_english((enum category)band)) + UNITS_TEXT_BYTES / 2 + 6;
     if (*line + width > c->columns + LABEL_WIDTH) {
+        trim_blanks(c->out);
         text_format(c->out, "\n%*s", LABEL_WIDTH + 1, "");
         *line = LABEL_WIDTH;
     }
@@ -296,8 +305,7 @@ static void write_legend(struct chart *c) {
     for (int band = 0; band < CATEGORY_COUNT; band++)
         if (c->peaks.category[band].bytes > 0)
             write_legend_entry(c, &line, band, c->peaks.at_allocated.by_category[band]);
-    while (c->out->length > 0 && c->out->at[c->out->length - 1] == ' ')
-        c->out->at[--c->out->length] = '\0';
+    trim_blanks(c->out);
     text_add(c->out, "\n");
     text_format(c->out, "%*s%s reserved%s, at most %s", LABEL_WIDTH + 1, "", sign(c, SIGN_RESERVED),
                 c->outside ? " and outside" : "",

@@ -7,7 +7,7 @@
  *            |          -----------  reserved
  *   39.6 GiB |    GGG   SSSSSSSSSSS
  *            |PPPPPPPPPPPPPPPPPPPPP
- *    0.0 GiB +---------------------
+ *          0 +---------------------
  *             |model |step 1
  *
  * Without colour the bands are letters; with it (256-colour ANSI) they are blocks, in eighths of a

@@ -26,13 +26,16 @@ static void note_free(const struct alignment_side *side, uint32_t item, uint32_t
     out->count++;
 }
 
-/* Partners are known from simulated to real; the other way is found by search, once, for the few
- * items of a gap. */
-static uint32_t partner_of_real(const struct comparison *c, uint32_t real) {
-    for (uint32_t i = 0; i < c->simulated.items.count; i++)
-        if (c->alignment.partner[i] == real)
-            return i;
-    return ALIGNMENT_NONE;
+/* Is a real item freed in the simulated gap? Partners are known from simulated to real only. */
+static bool is_freed_in_simulated(const struct comparison *c, uint32_t item, uint32_t real) {
+    const struct alignment_side *side = &c->simulated;
+    uint32_t begin, end;
+    alignment_gap(side, item, &begin, &end);
+    for (uint32_t i = alignment_next_free(side, begin, end); i < end;
+         i = alignment_next_free(side, i + 1, end))
+        if (c->alignment.partner[side->item_of_block[side->tl->events.at[i].ref]] == real)
+            return true;
+    return false;
 }
 
 static void find_frees(const struct comparison *c, struct divergence *out) {
@@ -49,8 +52,7 @@ static void find_frees(const struct comparison *c, struct divergence *out) {
     for (uint32_t i = alignment_next_free(&c->real, begin, end); i < end;
          i = alignment_next_free(&c->real, i + 1, end)) {
         uint32_t item = c->real.item_of_block[c->real.tl->events.at[i].ref];
-        uint32_t partner = partner_of_real(c, item);
-        if (partner == ALIGNMENT_NONE || !is_freed_in(&c->simulated, out->simulated, partner))
+        if (!is_freed_in_simulated(c, out->simulated, item))
             note_free(&c->real, item, i, &out->only_real);
     }
 }

@@ -11,7 +11,7 @@
 #include "timeline.h"
 #include "units.h"
 
-enum { DEFAULT_WIDTH = 100, NAME_WIDTH = 20 };
+enum { DEFAULT_WIDTH = 100, NAME_WIDTH = 22, PARAMS_INDENT = 13 };
 
 static void add_line(struct text *out, const char *s) {
     text_add(out, s);
@@ -31,24 +31,24 @@ static void add_fact(const char *name, const char *value, struct text *out) {
 }
 
 static void write_params(const struct report *r, uint32_t width, struct text *out) {
-    if (r->run->param_count == 0)
-        return;
-    text_add(out, "  parameters ");
-    size_t line = 13;
+    size_t line = 0;
     for (size_t i = 0; i < r->run->param_count; i++) {
         const struct report_param *p = &r->run->params[i];
         size_t length = strlen(p->name) + strlen(p->value) + 2;
-        if (line > 13 && line + length > width) {
-            text_format(out, "\n%13s", "");
-            line = 13;
+        bool is_first = i == 0, is_full = line + length > width;
+        if (is_first || is_full) {
+            text_format(out, "%s%-13s", is_first ? "" : "\n", is_first ? "  parameters" : "");
+            line = PARAMS_INDENT;
+        } else {
+            text_add(out, " ");
         }
         format_safe(out, p->name);
         text_add(out, "=");
         format_safe(out, p->value);
-        text_add(out, i + 1 < r->run->param_count ? " " : "");
         line += length;
     }
-    text_add(out, "\n");
+    if (r->run->param_count > 0)
+        text_add(out, "\n");
 }
 
 static void write_verdict(const struct report *r, struct text *out) {
@@ -177,7 +177,7 @@ static void write_peaks(const struct report *r, struct text *out) {
     if (r->tl->has & TIMELINE_HAS_SEGMENTS)
         write_peak_row(r, "reserved", &p->reserved, out);
     else
-        add_line(out, "  reserved             unknown to the source");
+        add_line(out, "  reserved               unknown to the source");
     if (!p->has_device)
         return;
     write_bytes_row("context, libraries", p->context_bytes,
@@ -190,7 +190,7 @@ static void write_fragmentation(const struct report *r, struct text *out) {
     const struct fragmentation_pool *f = &r->fragmentation.all;
     add_line(out, "\nat the peak of allocated");
     if (!r->fragmentation.is_known) {
-        add_line(out, "  reserved             unknown to the source");
+        add_line(out, "  reserved               unknown to the source");
         return;
     }
     write_bytes_row("reserved", f->reserved_bytes, "", out);

@@ -41,9 +41,21 @@ enum {
     EXACT_WIDTH = 18
 };
 
-/* The seed's activation row by implementation, in GB. Source: saved tensors per layer counted for
- * each implementation (reference/steps.md, sections 6 and 20; the eager and SDPA rows measured on
- * PyTorch 2.15). */
+/* The parameter of the run that decides a band: its value and the words behind it, or words for
+ * true and false. */
+static const struct variant {
+    const char *param, *words, *if_false;
+} variants[CATEGORY_COUNT] = {
+    [CATEGORY_GRADIENT] = {"set_to_none", "freed after the step (set_to_none)",
+                           "kept and zeroed after the step"},
+    [CATEGORY_OPTIMIZER] = {"optimizer", "", NULL},
+    [CATEGORY_ACTIVATION] = {"attention", " attention", NULL},
+    [CATEGORY_TEMPORARY] = {"optimizer_impl", " optimizer; library workspaces are in this row",
+                            NULL},
+};
+
+/* The seed's activation row by implementation, in GB: what autograd saves in 32 layers. Source:
+ * steps.md, sections 6 and 20. */
 static const struct {
     const char *name;
     double gb;
@@ -79,43 +91,43 @@ static bool is_shown(const struct report *r, const struct row *row) {
     return row->is_always_shown || row_bytes(r, row) > 0;
 }
 
-static const char *param(const struct report *r, const char *name, const char *otherwise) {
-    const char *value = report_param(r->run, name);
-    return value ? value : otherwise;
+/* The element type that most bytes of a band were asked in; DTYPE_NONE: unknown. */
+static enum dtype main_dtype(const struct report *r, enum category band) {
+    uint64_t bytes[DTYPE_COUNT] = {0};
+    enum dtype best = DTYPE_NONE;
+    for (size_t i = 0; i < r->tl->blocks.count; i++) {
+        const struct timeline_block *b = &r->tl->blocks.at[i];
+        if (b->category == band && b->device == r->device && b->dtype != DTYPE_NONE)
+            bytes[b->dtype] += b->requested_bytes;
+    }
+    for (int d = 0; d < DTYPE_COUNT; d++)
+        if (bytes[d] > bytes[best])
+            best = (enum dtype)d;
+    return best;
 }
 
-/* The parameters that decide a row, as the run has them. */
+static void add_comma(size_t begin, struct text *out) {
+    if (out->length > begin)
+        text_add(out, ", ");
+}
+
+/* What decides a row, as the run has it. */
 static void add_variant(const struct report *r, const struct row *row, struct text *out) {
-    switch (row->bands[0]) {
-    case CATEGORY_PARAMETER:
-        format_safe(out, param(r, "dtype", ""));
-        break;
-    case CATEGORY_GRADIENT: {
-        const char *set_to_none = report_param(r->run, "set_to_none");
-        format_safe(out, param(r, "dtype", ""));
-        if (set_to_none)
-            text_add(out, strcmp(set_to_none, "false") == 0
-                              ? ", kept and zeroed after the step"
-                              : ", freed after the step (set_to_none)");
-        break;
+    size_t begin = out->length;
+    enum dtype dtype = main_dtype(r, (enum category)row->bands[0]);
+    if (dtype != DTYPE_NONE && row->bands[0] != CATEGORY_TEMPORARY)
+        text_add(out, dtype_short_name(dtype));
+    const struct variant *v = &variants[row->bands[0]];
+    const char *value = v->param ? report_param(r->run, v->param) : NULL;
+    if (!value)
+        return;
+    add_comma(begin, out);
+    if (v->if_false) {
+        text_add(out, strcmp(value, "false") == 0 ? v->if_false : v->words);
+        return;
     }
-    case CATEGORY_OPTIMIZER:
-        format_safe(out, param(r, "optimizer", ""));
-        break;
-    case CATEGORY_ACTIVATION:
-        format_safe(out, param(r, "attention", ""));
-        if (report_param(r->run, "attention"))
-            text_add(out, " attention");
-        break;
-    case CATEGORY_TEMPORARY:
-        if (report_param(r->run, "optimizer_impl")) {
-            format_safe(out, param(r, "optimizer_impl", ""));
-            text_add(out, " optimizer; with library workspaces");
-        }
-        break;
-    default:
-        break;
-    }
+    format_safe(out, value);
+    text_add(out, v->words);
 }
 
 static void add_exact(uint64_t exact, struct text *out) {

@@ -19,6 +19,15 @@ static void add_value(struct json *j, const char *key, struct compare_value v) {
     json_end(j);
 }
 
+/* Reserved is null when a source does not know its segments. */
+static void add_reserved(struct json *j, const char *key, const struct comparison *c,
+                         struct compare_value v) {
+    if (c->has_reserved)
+        add_value(j, key, v);
+    else
+        json_null(j, key);
+}
+
 static void add_text(struct json *j, const char *key, const char *value) {
     json_text(j, key, *value ? value : NULL);
 }
@@ -152,7 +161,7 @@ static void add_steps(struct json *j, const struct comparison *c) {
     for (size_t i = 0; i < c->steps.count; i++) {
         json_object(j, NULL);
         add_value(j, "allocated_peak", c->steps.at[i].allocated_peak);
-        add_value(j, "reserved_peak", c->steps.at[i].reserved_peak);
+        add_reserved(j, "reserved_peak", c, c->steps.at[i].reserved_peak);
         add_value(j, "own_peak", c->steps.at[i].own_peak);
         json_end(j);
     }
@@ -175,7 +184,7 @@ void validate_json(const struct comparison *comparison, double tolerance, struct
     json_object(&j, "peak");
     add_value(&j, "allocated", comparison->allocated);
     add_value(&j, "active", comparison->active);
-    add_value(&j, "reserved", comparison->reserved);
+    add_reserved(&j, "reserved", comparison, comparison->reserved);
     json_end(&j);
     json_double(&j, "curve_distance", comparison->curve_distance);
     add_steps(&j, comparison);

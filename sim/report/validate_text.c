@@ -38,7 +38,10 @@ static void write_peaks(const struct comparison *c, struct text *out) {
                 "error bytes", "error");
     write_value("allocated", c->allocated, out);
     write_value("active", c->active, out);
-    write_value("reserved", c->reserved, out);
+    if (c->has_reserved)
+        write_value("reserved", c->reserved, out);
+    else
+        text_add(out, "  reserved      unknown to a source\n");
     text_format(
         out,
         "  curve distance %.6f (area between the curves of allocated over that of the real one)\n",
@@ -56,7 +59,8 @@ static void write_steps(const struct comparison *c, struct text *out) {
         const struct compare_step *s = &c->steps.at[i];
         text_format(out, "  step %zu\n", i + 1);
         write_value("allocated", s->allocated_peak, out);
-        write_value("reserved", s->reserved_peak, out);
+        if (c->has_reserved)
+            write_value("reserved", s->reserved_peak, out);
         write_value("own peak", s->own_peak, out);
     }
 }
@@ -124,7 +128,7 @@ static void write_previous(const struct alignment_side *side, uint32_t item, str
         add_item(side, i, out);
         if (it->block != ALIGNMENT_NONE) {
             const struct timeline_block *b = &side->tl->blocks.at[it->block];
-            text_add(out, " ");
+            text_add(out, b->op ? ", " : "");
             format_safe(out, timeline_text(side->tl, b->op));
         }
         text_add(out, "\n");

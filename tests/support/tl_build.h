@@ -310,7 +310,8 @@ static inline void tl_line(struct tl_builder *b, const char *message) {
         fail_msg("what is '%s'?", w);
 }
 
-/* Cuts one line into words. Returns what follows the second word, for a free text. */
+/* Cuts one line into words. Returns what follows the second word and op= and owner=, for a free
+ * text. */
 static inline const char *tl_split(struct tl_builder *b, const char *text, size_t length) {
     assert_true(length < sizeof b->line);
     memcpy(b->line, text, length);
@@ -321,7 +322,7 @@ static inline const char *tl_split(struct tl_builder *b, const char *text, size_
         p += strspn(p, " ");
         if (!*p || *p == '#')
             break;
-        if (b->words == 2)
+        if (b->words >= 2 && !*rest && strncmp(p, "op=", 3) != 0 && strncmp(p, "owner=", 6) != 0)
             rest = text + (p - b->line);
         assert_true(b->words < TL_WORDS);
         b->word[b->words++] = p;

@@ -1,0 +1,71 @@
+/* tl_samples.h: timelines as text (tl_build.h) that several golden tests show. */
+#ifndef TL_SAMPLES_H
+#define TL_SAMPLES_H
+
+/* Two training steps of a model of two layers, in round sizes: forward, backward, optimizer,
+ * gradients freed. */
+static const char tl_training[] =
+    "device 4GiB 500MiB A100-80GB\n"
+    "t=1000\n"
+    "begin model\n"
+    "segment s0 2GiB\n"
+    "alloc w0 256MiB at=s0+0 large parameter op=aten::empty owner=model.layers.0.linear "
+    "name=weight\n"
+    "alloc w1 256MiB at=s0+256MiB large parameter op=aten::empty owner=model.layers.1.linear "
+    "name=weight\n"
+    "end\n"
+    "begin step_1\n"
+    "begin forward\n"
+    "t=20000\n"
+    "alloc x 1000 at=s0+512MiB block=1MiB large input op=aten::zeros\n"
+    "alloc a0 128MiB at=s0+513MiB large activation op=aten::mm owner=model.layers.0.linear\n"
+    "alloc a1 128MiB at=s0+641MiB large activation op=aten::mm owner=model.layers.1.linear\n"
+    "alloc t 64MiB at=s0+769MiB large temporary op=aten::nll_loss owner=loss\n"
+    "end\n"
+    "begin backward\n"
+    "t=60000\n"
+    "free t\n"
+    "alloc g1 256MiB at=s0+769MiB large gradient op=MmBackward0 owner=model.layers.1.linear\n"
+    "free a1\n"
+    "alloc g0 256MiB at=s0+1025MiB large gradient op=MmBackward0 owner=model.layers.0.linear\n"
+    "free a0\n"
+    "end\n"
+    "begin optimizer\n"
+    "segment s1 1GiB\n"
+    "alloc m0 256MiB at=s1+0 large optimizer_state op=aten::zeros_like owner=model.layers.0.linear "
+    "name=exp_avg\n"
+    "alloc m1 256MiB at=s1+256MiB large optimizer_state op=aten::zeros_like "
+    "owner=model.layers.1.linear "
+    "name=exp_avg\n"
+    "alloc u 512MiB at=s1+512MiB large temporary op=aten::_foreach_sqrt owner=optimizer\n"
+    "free u\n"
+    "end\n"
+    "begin zero_grad\n"
+    "free g0\n"
+    "free g1\n"
+    "end\n"
+    "end\n"
+    "begin step_2\n"
+    "begin forward\n"
+    "t=120000\n"
+    "alloc b0 128MiB at=s0+513MiB large activation op=aten::mm owner=model.layers.0.linear\n"
+    "end\n"
+    "begin backward\n"
+    "free b0\n"
+    "end\n"
+    "begin optimizer\n"
+    "alloc u 512MiB at=s1+512MiB large temporary op=aten::_foreach_sqrt owner=optimizer\n"
+    "free u\n"
+    "end\n"
+    "end\n";
+
+static const char tl_out_of_memory[] =
+    "device 1GiB 100MiB RTX4090\n"
+    "begin step_1\n"
+    "begin forward\n"
+    "segment s0 512MiB\n"
+    "alloc w 512MiB at=s0+0 large parameter op=aten::empty owner=model.w\n"
+    "oom 600MiB op=aten::mm owner=model.layers.3 CUDA out of memory. Tried to allocate 600.00 "
+    "MiB.\n";
+
+#endif
