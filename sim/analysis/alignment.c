@@ -11,9 +11,7 @@
 
 static_assert(ALIGNMENT_NONE == DIFF_NONE, "partners come straight from the diff");
 
-/* --- one side
- * ----------------------------------------------------------------------------------------------------
- */
+/* --- one side --- */
 
 /* Stream index -> order of appearance; 0 is the default stream, others count from 1. */
 struct stream_order {
@@ -132,9 +130,7 @@ uint32_t alignment_next_free(const struct alignment_side *side, uint32_t at, uin
     return at;
 }
 
-/* --- the match
- * ---------------------------------------------------------------------------------------------------
- */
+/* --- the match --- */
 
 static const char *const difference_names[ALIGNMENT_DIFFERENCE_COUNT] = {
 #define X(id, name) name,
@@ -196,8 +192,7 @@ static bool match(const struct alignment_side *simulated, const struct alignment
     return ok;
 }
 
-/* --- the comparison of matched pairs
- * ----------------------------------------------------------------------------- */
+/* --- the comparison of matched pairs --- */
 
 struct judge {
     const struct alignment_side *simulated, *real;

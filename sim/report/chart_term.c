@@ -68,9 +68,7 @@ static const char *sign(const struct chart *c, enum sign s) {
     return signs[c->options.has_unicode][s];
 }
 
-/* --- colours
- * -----------------------------------------------------------------------------------------------------
- */
+/* --- colours --- */
 
 static void set_colours(struct chart *c, int colour, int background) {
     if (!c->options.has_colour || (colour == c->colour && background == c->background))
@@ -97,9 +95,7 @@ static void end_line(struct chart *c) {
     text_add(c->out, "\n");
 }
 
-/* --- the plot
- * ----------------------------------------------------------------------------------------------------
- */
+/* --- the plot --- */
 
 static int band_at(const struct chart *c, const struct curve_column *col, double height) {
     double sum = (double)c->outside;
@@ -203,9 +199,7 @@ static void write_plot(struct chart *c) {
     end_line(c);
 }
 
-/* --- around it
- * ---------------------------------------------------------------------------------------------------
- */
+/* --- around it --- */
 
 static void write_peak(struct chart *c) {
     struct text note = {0};

@@ -168,7 +168,10 @@ static void add_oom(struct json *j, const struct report *r) {
     add_place(j, "phase", r, o->event);
     add_text_or_null(j, "op", timeline_text(r->tl, o->op));
     add_text_or_null(j, "owner", timeline_text(r->tl, o->owner));
-    json_u64(j, "requested_bytes", o->requested_bytes);
+    if (o->requested_bytes > 0)
+        json_u64(j, "requested_bytes", o->requested_bytes);
+    else
+        json_null(j, "requested_bytes"); /* a trace tells the rounded request only */
     json_u64(j, "rounded_bytes", o->rounded_bytes);
     json_u64(j, "segment_bytes", o->segment_bytes);
     json_u64(j, "device_free_bytes", o->device_free_bytes);

@@ -18,9 +18,7 @@ static void add_line(struct text *out, const char *s) {
     text_add(out, "\n");
 }
 
-/* --- head
- * --------------------------------------------------------------------------------------------------------
- */
+/* --- head --- */
 
 static void add_fact(const char *name, const char *value, struct text *out) {
     if (!value || !*value)
@@ -53,6 +51,10 @@ static void write_params(const struct report *r, uint32_t width, struct text *ou
 
 static void write_verdict(const struct report *r, struct text *out) {
     const struct peaks *p = &r->peaks;
+    if (r->fits && !p->has_device) { /* a recorded run on a device unknown */
+        text_add(out, "  no request failed\n");
+        return;
+    }
     text_add(out, r->fits ? "  FITS" : "  DOES NOT FIT");
     if (p->has_device && r->fits) {
         text_add(out, ": at most ");
@@ -88,11 +90,11 @@ static void write_head(const struct report *r, uint32_t width, struct text *out)
     write_verdict(r, out);
 }
 
-/* --- out of memory
- * -----------------------------------------------------------------------------------------------
- */
+/* --- out of memory --- */
 
 static void add_oom_bytes(const char *name, uint64_t bytes, struct text *out) {
+    if (bytes == 0) /* unknown: a trace tells the rounded request only */
+        return;
     text_format(out, "  %-24s", name);
     format_bytes(out, bytes);
     text_add(out, "\n");
@@ -117,17 +119,14 @@ static void write_oom(const struct report *r, struct text *out) {
     add_oom_bytes("rounded", o->rounded_bytes, out);
     add_oom_bytes("asked of the driver", o->segment_bytes, out);
     add_oom_bytes("free on the device", o->device_free_bytes, out);
-    if (report_shortfall(o) > 0)
-        add_oom_bytes("short by", report_shortfall(o), out);
+    add_oom_bytes("short by", report_shortfall(o), out);
     add_oom_bytes("allocated then", o->allocated_bytes, out);
     add_oom_bytes("reserved then", o->reserved_bytes, out);
     if (o->message)
         add_oom_text("the framework says", timeline_text(r->tl, o->message), out);
 }
 
-/* --- the peak
- * ----------------------------------------------------------------------------------------------------
- */
+/* --- the peak --- */
 
 static void write_peak_row(const struct report *r, const char *name, const struct peak *p,
                            struct text *out) {
@@ -207,9 +206,7 @@ static void write_fragmentation(const struct report *r, struct text *out) {
     write_bytes_row("largest free block", f->largest_free_bytes, "", out);
 }
 
-/* --- who holds it
- * ------------------------------------------------------------------------------------------------
- */
+/* --- who holds it --- */
 
 static void write_categories(const struct report *r, struct text *out) {
     uint64_t all = r->peaks.at_allocated.active;
@@ -305,30 +302,45 @@ static void write_ops(const struct report *r, struct text *out) {
     }
 }
 
+/* What is known of a block: op, module, name; else the source line that asked for it. */
+static void add_block_texts(const struct report *r, const struct timeline_block *b,
+                            struct text *out) {
+    const uint32_t texts[] = {b->op, b->owner, b->name};
+    bool has_text = false;
+    for (size_t k = 0; k < sizeof texts / sizeof texts[0]; k++) {
+        if (!texts[k])
+            continue;
+        text_add(out, "  ");
+        format_safe(out, timeline_text(r->tl, texts[k]));
+        has_text = true;
+    }
+    const struct timeline_stack *s = &r->tl->stacks.at[b->stack];
+    if (has_text || s->count == 0)
+        return;
+    const struct timeline_frame *f = &r->tl->frames.at[s->first];
+    text_add(out, "  ");
+    format_safe(out, timeline_text(r->tl, f->function));
+    text_add(out, " (");
+    format_safe(out, timeline_text(r->tl, f->file));
+    text_format(out, ":%" PRIu32 ")", f->line);
+}
+
 static void write_blocks(const struct report *r, struct text *out) {
     add_line(out, "\nlargest blocks");
     for (size_t i = 0; i < r->blocks.rows.count; i++) {
         const struct timeline_block *b = &r->tl->blocks.at[r->blocks.rows.at[i]];
-        const char *texts[] = {timeline_text(r->tl, b->op), timeline_text(r->tl, b->owner),
-                               timeline_text(r->tl, b->name)};
         char grouped[UNITS_TEXT_BYTES];
-        text_format(out, "  %18s B  %-18s", units_format_grouped(b->requested_bytes, grouped),
-                    category_english((enum category)b->category));
+        text_format(out, "  %18s B", units_format_grouped(b->requested_bytes, grouped));
+        if (r->tl->has & TIMELINE_HAS_CATEGORY)
+            text_format(out, "  %-17s", category_english((enum category)b->category));
         if (b->dtype != DTYPE_NONE)
             text_format(out, " %-5s", dtype_short_name((enum dtype)b->dtype));
-        for (size_t k = 0; k < sizeof texts / sizeof texts[0]; k++) {
-            if (!*texts[k])
-                continue;
-            text_add(out, k > 0 ? "  " : " ");
-            format_safe(out, texts[k]);
-        }
+        add_block_texts(r, b, out);
         text_add(out, "\n");
     }
 }
 
-/* --- steps
- * -------------------------------------------------------------------------------------------------------
- */
+/* --- steps --- */
 
 static void write_step(const struct report *r, size_t index, struct text *out) {
     const struct step *s = &r->steps.rows.at[index];

@@ -65,8 +65,7 @@ static void write_steps(const struct comparison *c, struct text *out) {
     }
 }
 
-/* --- the first divergence
- * ---------------------------------------------------------------------------------------- */
+/* --- the first divergence --- */
 
 static void add_item(const struct alignment_side *side, uint32_t item, struct text *out) {
     if (item >= side->items.count) {

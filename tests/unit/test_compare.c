@@ -166,9 +166,7 @@ TEST(peaks_steps_and_curves_are_compared) {
     assert_true(compare_error((struct compare_value){0, 1}) > 1e300);
 }
 
-/* --- the diff
- * ----------------------------------------------------------------------------------------------------
- */
+/* --- the diff --- */
 
 static size_t lcs_naive(const uint64_t *a, size_t n, const uint64_t *b, size_t m) {
     size_t *row = calloc(m + 1, sizeof *row);
