@@ -1,0 +1,231 @@
+-- llama.lua: LlamaForCausalLM as Transformers 5.24 runs it (models/llama/modeling_llama.py), name by name, because a name
+-- is what keeps a tensor alive.
+local nn = use "nn"
+local F = use "functional"
+local masking = use "masking"
+local llama = {}
+
+local LlamaRMSNorm = nn.class()
+function LlamaRMSNorm:init(hidden_size)
+  self.weight = nn.Parameter(torch.ones({ hidden_size }))
+end
+function LlamaRMSNorm:forward(hidden_states)
+  local input_dtype = hidden_states.dtype
+  hidden_states = hidden_states:to(torch.float32)
+  local variance = hidden_states:pow(2):mean(-1, true)
+  hidden_states = hidden_states * torch.rsqrt(variance + 1e-6)
+  return self.weight * hidden_states:to(input_dtype)
+end
+
+local LlamaRotaryEmbedding = nn.class()
+local function compute_default_rope_parameters(config)
+  local base, dim = 10000.0, config.head_dim
+  local inv_freq = 1.0 / (base ^ (torch.arange(0, dim, 2, torch.float32) / dim))
+  return inv_freq
+end
+function LlamaRotaryEmbedding:init(config)
+  local inv_freq = compute_default_rope_parameters(config)
+  self.inv_freq = nn.Buffer(inv_freq)
+  self.original_inv_freq = nn.Buffer(inv_freq:clone())
+end
+-- PreTrainedModel._init_weights computes the frequencies once more and copies them
+function LlamaRotaryEmbedding:init_weights(config)
+  local buffer_value = compute_default_rope_parameters(config)
+  self.inv_freq:copy_(buffer_value)
+  self.original_inv_freq:copy_(buffer_value)
+end
+function LlamaRotaryEmbedding:forward(x, position_ids)
+  local freqs = position_ids:unsqueeze(-1):float() * self.inv_freq:to(torch.float32)
+  local emb = torch.cat({ freqs, freqs }, -1)
+  local cos = emb:cos() * 1.0 -- attention_scaling
+  local sin = emb:sin() * 1.0
+  return cos:to(x.dtype), sin:to(x.dtype)
+end
+
+local function rotate_half(x)
+  local half = x:size(-1) // 2
+  local x1 = x:slice(-1, nil, half)
+  local x2 = x:slice(-1, half)
+  return torch.cat({ -x2, x1 }, -1)
+end
+
+local function apply_rotary_pos_emb(q, k, cos, sin)
+  cos = cos:unsqueeze(1)
+  sin = sin:unsqueeze(1)
+  local q_embed = (q * cos) + (rotate_half(q) * sin)
+  local k_embed = (k * cos) + (rotate_half(k) * sin)
+  return q_embed, k_embed
+end
+
+local LlamaMLP = nn.class()
+function LlamaMLP:init(config)
+  self.gate_proj = nn.Linear(config.hidden, config.intermediate, false)
+  self.up_proj = nn.Linear(config.hidden, config.intermediate, false)
+  self.down_proj = nn.Linear(config.intermediate, config.hidden, false)
+  self.act_fn = nn.SiLU()
+end
+function LlamaMLP:forward(x)
+  local down_proj = self.down_proj(self.act_fn(self.gate_proj(x)) * self.up_proj(x))
+  return down_proj
+end
+
+local function repeat_kv(hidden_states, n_rep)
+  local batch, kv_heads, slen, head_dim = table.unpack(hidden_states.shape)
+  if n_rep == 1 then
+    return hidden_states
+  end
+  hidden_states = hidden_states:unsqueeze(2):expand(batch, kv_heads, n_rep, slen, head_dim)
+  return hidden_states:reshape(batch, kv_heads * n_rep, slen, head_dim)
+end
+
+local function eager_attention_forward(module, query, key, value, attention_mask)
+  local key_states = repeat_kv(key, module.num_key_value_groups)
+  local value_states = repeat_kv(value, module.num_key_value_groups)
+  local attn_weights = torch.matmul(query, key_states:transpose(2, 3)) * module.scaling
+  if attention_mask then
+    attn_weights = attn_weights + attention_mask
+  end
+  attn_weights = torch.softmax(attn_weights, -1, torch.float32):to(query.dtype)
+  local attn_output = torch.matmul(attn_weights, value_states)
+  attn_output = attn_output:transpose(1, 2):contiguous()
+  return attn_output, attn_weights
+end
+
+local function sdpa_attention_forward(module, query, key, value, attention_mask)
+  local q_length = query:size(2)
+  local enable_gqa = false
+  if module.num_key_value_groups > 1 then
+    if not attention_mask and key:size(-1) <= 256 then
+      enable_gqa = true
+    else
+      key = repeat_kv(key, module.num_key_value_groups)
+      value = repeat_kv(value, module.num_key_value_groups)
+    end
+  end
+  local is_causal = q_length > 1 and not attention_mask
+  local attn_output = torch.scaled_dot_product_attention(query, key, value, attention_mask, is_causal, enable_gqa)
+  attn_output = attn_output:reshape(attn_output:size(0), -1, q_length, value:size(-1))
+  attn_output = attn_output:transpose(1, 2):contiguous()
+  return attn_output, nil
+end
+
+local LlamaAttention = nn.class()
+function LlamaAttention:init(config)
+  self.head_dim = config.head_dim
+  self.num_key_value_groups = config.heads // config.kv_heads
+  self.scaling = self.head_dim ^ -0.5
+  self.attention = config.attention
+  self.q_proj = nn.Linear(config.hidden, config.heads * self.head_dim, false)
+  self.k_proj = nn.Linear(config.hidden, config.kv_heads * self.head_dim, false)
+  self.v_proj = nn.Linear(config.hidden, config.kv_heads * self.head_dim, false)
+  self.o_proj = nn.Linear(config.heads * self.head_dim, config.hidden, false)
+end
+function LlamaAttention:forward(hidden_states, position_embeddings, attention_mask)
+  local batch, seq = hidden_states:size(0), hidden_states:size(1)
+  local query_states = self.q_proj(hidden_states):view(batch, seq, -1, self.head_dim):transpose(1, 2)
+  local key_states = self.k_proj(hidden_states):view(batch, seq, -1, self.head_dim):transpose(1, 2)
+  local value_states = self.v_proj(hidden_states):view(batch, seq, -1, self.head_dim):transpose(1, 2)
+  local cos, sin = position_embeddings[1], position_embeddings[2]
+  query_states, key_states = apply_rotary_pos_emb(query_states, key_states, cos, sin)
+  local attention_interface = self.attention == "eager" and eager_attention_forward or sdpa_attention_forward
+  local attn_output, attn_weights =
+    attention_interface(self, query_states, key_states, value_states, attention_mask)
+  attn_output = attn_output:reshape(batch, seq, -1):contiguous()
+  attn_output = self.o_proj(attn_output)
+  return attn_output, attn_weights
+end
+
+local LlamaDecoderLayer = nn.class()
+function LlamaDecoderLayer:init(config)
+  self.self_attn = LlamaAttention(config)
+  self.mlp = LlamaMLP(config)
+  self.input_layernorm = LlamaRMSNorm(config.hidden)
+  self.post_attention_layernorm = LlamaRMSNorm(config.hidden)
+end
+function LlamaDecoderLayer:forward(hidden_states, attention_mask, position_embeddings)
+  local residual = hidden_states
+  hidden_states = self.input_layernorm(hidden_states)
+  local _
+  hidden_states, _ = self.self_attn(hidden_states, position_embeddings, attention_mask)
+  hidden_states = residual + hidden_states
+  residual = hidden_states
+  hidden_states = self.post_attention_layernorm(hidden_states)
+  hidden_states = self.mlp(hidden_states)
+  hidden_states = residual + hidden_states
+  return hidden_states
+end
+
+local LlamaModel = nn.class()
+function LlamaModel:init(config)
+  self.config = config
+  self.embed_tokens = nn.Embedding(config.vocab, config.hidden)
+  local layers = {}
+  for i = 1, config.layers do
+    layers[i] = LlamaDecoderLayer(config)
+  end
+  self.layers = nn.ModuleList(layers)
+  self.norm = LlamaRMSNorm(config.hidden)
+  self.rotary_emb = LlamaRotaryEmbedding(config)
+  self.rotary_emb:init_weights(config) -- post_init
+end
+function LlamaModel:forward(input_ids)
+  local inputs_embeds = self.embed_tokens(input_ids)
+  local past_seen_tokens = 0
+  local position_ids = torch.arange(inputs_embeds:size(1)) + past_seen_tokens
+  position_ids = position_ids:unsqueeze(0)
+  local causal_mask = masking.create_causal_mask(self.config, inputs_embeds, nil, position_ids)
+  local hidden_states = inputs_embeds
+  local position_embeddings = { self.rotary_emb(hidden_states, position_ids) }
+  for i = 0, self.layers.length - 1 do
+    hidden_states = self.layers[i](hidden_states, causal_mask, position_embeddings)
+  end
+  hidden_states = self.norm(hidden_states)
+  return { last_hidden_state = hidden_states }
+end
+
+-- loss_utils.py: the logits as float32, the labels padded instead of shifting the logits
+local function for_causal_lm_loss(logits, labels, vocab_size)
+  logits = logits:float()
+  labels = torch.pad(labels, { 0, 1 })
+  local shift_labels = labels:slice(-1, 1):contiguous()
+  logits = logits:view(-1, vocab_size)
+  shift_labels = shift_labels:view(-1)
+  local function fixed_cross_entropy(source, target)
+    local loss = F.cross_entropy(source, target)
+    return loss
+  end
+  local loss = fixed_cross_entropy(logits, shift_labels)
+  return loss
+end
+
+local LlamaForCausalLM = nn.class()
+function LlamaForCausalLM:init(config)
+  self.config = config
+  self.model = LlamaModel(config)
+  self.lm_head = nn.Linear(config.hidden, config.vocab, false)
+  if config.tie_embeddings then
+    nn.replace(self.lm_head, "weight", self.model.embed_tokens.weight)
+  end
+end
+function LlamaForCausalLM:forward(input_ids, labels)
+  local outputs = self.model(input_ids)
+  local hidden_states = outputs.last_hidden_state
+  local logits = self.lm_head(hidden_states)
+  local loss = nil
+  if labels then
+    loss = for_causal_lm_loss(logits, labels, self.config.vocab)
+  end
+  return { loss = loss, logits = logits }
+end
+
+-- config: hidden intermediate layers heads kv_heads vocab tie_embeddings attention; built in the given type
+function llama.LlamaForCausalLM(config, dtype)
+  config.head_dim = config.hidden // config.heads
+  local default = torch.set_default_dtype(dtype)
+  local model = LlamaForCausalLM(config)
+  torch.set_default_dtype(default)
+  nn.name(model)
+  return model
+end
+
+return llama

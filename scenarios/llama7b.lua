@@ -1,0 +1,63 @@
+-- llama7b.lua: training steps of LLaMA-7B as Transformers runs it. Any LLaMA-shaped model: set the parameters.
+local llama = use "llama"
+local nn = use "nn"
+local optim = use "optim"
+
+local p = parameters {
+  { "hidden", 4096, "width of the residual stream", min = 1 },
+  { "intermediate", 11008, "width of the MLP", min = 1 },
+  { "layers", 32, "decoder layers", min = 1, max = 10000 },
+  { "heads", 32, "attention heads", min = 1 },
+  { "kv_heads", 0, "key/value heads; 0 = heads", min = 0 },
+  { "vocab", 32000, "size of the vocabulary", min = 1 },
+  { "tie_embeddings", false, "the head shares the embedding's weight" },
+  { "batch", 1, "sequences a step (a micro-batch)", min = 1 },
+  { "seq", 2048, "tokens a sequence", min = 1 },
+  { "dtype", "bf16", "type of the weights", one_of = { "fp32", "bf16", "fp16" } },
+  { "autocast", "none", "torch.autocast around the forward", one_of = { "none", "bf16", "fp16" } },
+  { "attention", "sdpa", "attention implementation", one_of = { "eager", "sdpa" } },
+  { "optimizer", "adamw", "optimizer", one_of = { "sgd", "momentum", "adam", "adamw" } },
+  { "optimizer_impl", "foreach", "form of its step; PyTorch chooses foreach on a GPU", one_of = { "forloop", "foreach", "fused" } },
+  { "accumulate", 1, "micro-batches a step", min = 1, max = 10000 },
+  { "clip", 0.0, "clip_grad_norm_ at this norm; 0 = none", min = 0 },
+  { "set_to_none", true, "zero_grad frees the gradients" },
+  { "steps", 2, "training steps", min = 1, max = 10000 },
+}
+if p.kv_heads == 0 then
+  p.kv_heads = p.heads
+end
+assert(p.hidden % p.heads == 0, "hidden must be a multiple of heads")
+assert(p.heads % p.kv_heads == 0, "heads must be a multiple of kv_heads")
+seed_case "llama7b"
+if p.optimizer_impl == "foreach" and (p.optimizer == "adam" or p.optimizer == "adamw") then
+  note "optimizer_impl=foreach adds a copy of the parameters at the optimizer's peak; forloop and fused do not"
+end
+
+local model = llama.LlamaForCausalLM(p, p.dtype)
+local optimizer = optim.make(p.optimizer, nn.parameters(model), p.optimizer_impl)
+local input_ids = torch.zeros({ p.batch, p.seq }, torch.int64):as("input", "input_ids")
+
+local function step()
+  for _ = 1, p.accumulate do
+    phase "forward"
+    local out = torch.autocast(p.autocast, model, input_ids, input_ids)
+    local loss = out.loss
+    if p.accumulate > 1 then
+      loss = loss / p.accumulate
+    end
+    phase "backward"
+    loss:backward()
+  end
+  phase "optimizer"
+  if p.clip > 0 then
+    optim.clip_grad_norm_(optimizer.params, p.clip)
+  end
+  optimizer:step()
+  phase "zero_grad"
+  optimizer:zero_grad(p.set_to_none)
+end
+
+for i = 1, p.steps do
+  begin_step(i)
+  step()
+end

@@ -1,0 +1,83 @@
+/* host.h: what the parts of sim/scenario share about one running scenario. Private to the folder. */
+#ifndef HOST_H
+#define HOST_H
+
+#include <lauxlib.h>
+#include <lua.h>
+
+#include "error.h"
+#include "names.h"
+#include "op.h"
+#include "scenario.h"
+#include "text.h"
+
+struct host {
+    lua_State *lua;
+    struct tape *tape;
+    const struct scenario_options *options;
+    struct scenario_info *info;
+    struct names names;
+    struct error error;       /* why the run was stopped, when `stopped` */
+    bool stopped;             /* by a limit, an interrupt, --help-scenario or the device's end: not a Lua error */
+    uint64_t instructions, max_instructions;
+    size_t lua_bytes, max_lua_bytes;
+    char directory[512];      /* of the scenario */
+    const char *library_dir;
+    int step;                 /* running step, 0: none */
+    bool phase_open, step_open;
+};
+
+/* The host of a state (lua_getextraspace). */
+struct host *host_of(lua_State *L);
+
+/* Leaves the scenario when the tape has stopped: out of memory quietly, a failure as a Lua error with its place. */
+void host_check(lua_State *L, struct host *host);
+
+/* tensors.c */
+struct tensor_handle { /* the userdata: a name for a tensor, which may have been released */
+    struct tensor *tensor;
+    uint32_t id;
+};
+#define TENSOR_TYPE "vramsim.tensor"
+#define LIST_TYPE "vramsim.list"
+#define MODULE_TYPE "vramsim.module"
+bool ops_is_active(lua_CFunction function); /* ops.c */
+bool lists_is_active(lua_CFunction function);
+bool modules_is_active(lua_CFunction function);
+bool phases_is_active(lua_CFunction function);
+void tensors_open(lua_State *L);
+/* Pushes a handle for `t`; the caller's reference passes to the float of the running frame. */
+void tensors_push_owned(lua_State *L, struct tensor *t);
+void tensors_push(lua_State *L, struct tensor *t);
+struct tensor *tensors_check(lua_State *L, int index); /* a live tensor, or a Lua error */
+struct tensor *tensors_test(lua_State *L, int index);  /* NULL: not a tensor (or released) */
+
+/* lists.c: lists of tensors that hold their members themselves */
+struct tensor_list {
+    uint32_t refs; /* names and frames that hold the list */
+    ARRAY(struct tensor *) items;
+};
+struct list_handle {
+    struct tensor_list *list;
+};
+void lists_open(lua_State *L);
+struct tensor_list *lists_test(lua_State *L, int index);
+void list_unref(struct tape *tape, struct tensor_list *list);
+
+/* ops.c: torch.NAME for every row of the op table */
+void ops_open(lua_State *L);
+/* modules.c: nn.Module's call, attributes, parameters */
+void modules_open(lua_State *L);
+/* params.c: parameters{...}, note, seed_case */
+void params_open(lua_State *L);
+/* phases.c: phase, step, backward, autocast, no_grad ... */
+void phases_open(lua_State *L);
+void phases_close(lua_State *L, struct host *host); /* ends what is open at the end of the scenario */
+/* sandbox.c: the globals that a scenario may use; `use` */
+void sandbox_open(lua_State *L);
+void sandbox_close_globals(lua_State *L); /* after everything is registered: no new globals */
+bool sandbox_load(lua_State *L, const char *path, struct error *err);
+/* marks.c: see names.h */
+bool marks_insert(const char *source, size_t length, struct text *out);
+
+#endif

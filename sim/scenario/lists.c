@@ -1,0 +1,110 @@
+/* lists.c: torch.list(): a list of tensors that holds its members itself, for optimizers and output lists of any length.
+ * A name holds the list, the list holds the tensors: nothing is walked at every op. */
+#include "host.h"
+
+struct tensor_list *lists_test(lua_State *L, int index) {
+    struct list_handle *h = lua_touserdata(L, index);
+    if (!h || lua_type(L, index) != LUA_TUSERDATA || !lua_getmetatable(L, index))
+        return NULL;
+    lua_rawgetp(L, LUA_REGISTRYINDEX, LIST_TYPE);
+    bool same = lua_rawequal(L, -1, -2) != 0;
+    lua_pop(L, 2);
+    return same && h->list->refs > 0 ? h->list : NULL;
+}
+
+void list_unref(struct tape *tape, struct tensor_list *list) {
+    if (--list->refs > 0)
+        return;
+    for (size_t i = 0; i < list->items.count; i++)
+        tensor_unref(tape, list->items.at[i]);
+    array_fini(&list->items);
+}
+
+static struct tensor_list *check_list(lua_State *L, int index) {
+    struct tensor_list *list = lists_test(L, index);
+    if (!list)
+        luaL_error(L, "argument %d: expected a list of tensors that is still held", index);
+    return list;
+}
+
+static int list_new(lua_State *L) {
+    struct host *host = host_of(L);
+    struct tensor_list *list = arena_calloc(&host->tape->arena, 1, sizeof *list);
+    if (!list)
+        return luaL_error(L, "this machine's memory is exhausted");
+    list->refs = 1;
+    struct list_handle *h = lua_newuserdatauv(L, sizeof *h, 0);
+    h->list = list;
+    lua_rawgetp(L, LUA_REGISTRYINDEX, LIST_TYPE);
+    lua_setmetatable(L, -2);
+    names_float(L, NULL, list);
+    return 1;
+}
+
+static int list_append(lua_State *L) {
+    struct host *host = host_of(L);
+    struct tensor_list *list = check_list(L, 1);
+    struct tensor *t = lua_isnil(L, 2) ? NULL : tensors_check(L, 2);
+    if (!array_push(&list->items, tensor_ref(t))) {
+        tensor_unref(host->tape, t);
+        return luaL_error(L, "this machine's memory is exhausted");
+    }
+    return 0;
+}
+
+static int list_len(lua_State *L) {
+    lua_pushinteger(L, (lua_Integer)check_list(L, 1)->items.count);
+    return 1;
+}
+
+/* list[i], 1-based as Lua's; upvalue 1: the methods */
+static int list_index(lua_State *L) {
+    struct tensor_list *list = check_list(L, 1);
+    if (!lua_isinteger(L, 2)) {
+        lua_pushvalue(L, 2);
+        lua_rawget(L, lua_upvalueindex(1));
+        return 1;
+    }
+    lua_Integer i = lua_tointeger(L, 2);
+    if (i < 1 || (size_t)i > list->items.count || !list->items.at[i - 1])
+        lua_pushnil(L);
+    else
+        tensors_push(L, list->items.at[i - 1]);
+    return 1;
+}
+
+static int list_newindex(lua_State *L) {
+    struct host *host = host_of(L);
+    struct tensor_list *list = check_list(L, 1);
+    lua_Integer i = luaL_checkinteger(L, 2);
+    if (i < 1 || (size_t)i > list->items.count)
+        return luaL_error(L, "list index %d of %d", (int)i, (int)list->items.count);
+    struct tensor *old = list->items.at[i - 1];
+    list->items.at[i - 1] = lua_isnil(L, 3) ? NULL : tensor_ref(tensors_check(L, 3));
+    tensor_unref(host->tape, old);
+    return 0;
+}
+
+static const luaL_Reg methods[] = {{"append", list_append}, {NULL, NULL}};
+
+bool lists_is_active(lua_CFunction function) {
+    return function == list_new || function == list_append || function == list_newindex;
+}
+
+/* The `torch` table is on top of the stack. */
+void lists_open(lua_State *L) {
+    lua_pushcfunction(L, list_new);
+    lua_setfield(L, -2, "list");
+    lua_newtable(L);
+    lua_newtable(L);
+    luaL_setfuncs(L, methods, 0);
+    lua_pushcclosure(L, list_index, 1);
+    lua_setfield(L, -2, "__index");
+    lua_pushcfunction(L, list_newindex);
+    lua_setfield(L, -2, "__newindex");
+    lua_pushcfunction(L, list_len);
+    lua_setfield(L, -2, "__len");
+    lua_pushliteral(L, "list of tensors");
+    lua_setfield(L, -2, "__name");
+    lua_rawsetp(L, LUA_REGISTRYINDEX, LIST_TYPE);
+}

@@ -1,0 +1,145 @@
+/* modules.c: the parts of nn.Module that the host must do: attributes in order of assignment, calls that hold their
+ * arguments and name the module, parameters and buffers that the module holds for good.
+ *
+ * A module is a table with the metatable that nn.class makes (scenarios/lib/nn.lua). Its list of members is an array in
+ * the field `_members`; its place in the model the field `_path`. */
+#include <stdio.h>
+#include <string.h>
+
+#include "host.h"
+
+/* nn.Parameter(t, requires_grad = true), nn.Buffer(t): held by the module from now on. */
+static int keep_for_good(lua_State *L, bool is_parameter) {
+    struct host *host = host_of(L);
+    struct tensor *t = tensors_check(L, 1);
+    tensor_ref(t);
+    tape_set_category(host->tape, t, CATEGORY_PARAMETER, true);
+    if (is_parameter)
+        t->requires_grad = lua_isnoneornil(L, 2) || lua_toboolean(L, 2);
+    lua_settop(L, 1);
+    return 1;
+}
+
+static int new_parameter(lua_State *L) {
+    return keep_for_good(L, true);
+}
+
+static int new_buffer(lua_State *L) {
+    return keep_for_good(L, false);
+}
+
+static bool is_module(lua_State *L, int index) {
+    if (!lua_istable(L, index))
+        return false;
+    lua_pushliteral(L, "_members");
+    bool module = lua_rawget(L, index < 0 ? index - 1 : index) == LUA_TTABLE;
+    lua_pop(L, 1);
+    return module;
+}
+
+/* nn.replace(module, "weight", t): another tensor in place of a member, whose own is let go (tied weights). */
+static int replace_member(lua_State *L) {
+    struct host *host = host_of(L);
+    luaL_checktype(L, 1, LUA_TTABLE);
+    struct tensor *t = tensors_check(L, 3);
+    lua_pushvalue(L, 2);
+    lua_rawget(L, 1);
+    struct tensor *old = tensors_test(L, -1);
+    if (!old)
+        return luaL_error(L, "replace: the module has no tensor '%s'", luaL_tolstring(L, 2, NULL));
+    lua_pushvalue(L, 2);
+    lua_pushvalue(L, 3);
+    lua_rawset(L, 1);
+    tensor_ref(t);
+    tensor_unref(host->tape, old);
+    return 0;
+}
+
+/* The first assignment of an attribute: modules and tensors are members, in this order. */
+static int module_newindex(lua_State *L) {
+    bool tensor = tensors_test(L, 3) != NULL;
+    if (tensor || is_module(L, 3)) {
+        lua_pushliteral(L, "_members");
+        lua_rawget(L, 1);
+        if (lua_istable(L, -1)) {
+            lua_pushvalue(L, 2);
+            lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
+        }
+        lua_pop(L, 1);
+    }
+    lua_rawset(L, 1);
+    return 0;
+}
+
+/* Gives every module its path and every parameter its owner and name, depth first in order of assignment. */
+static void assign_paths(lua_State *L, struct host *host, int module, const char *path, unsigned depth) {
+    luaL_checkstack(L, 8, "modules nest too deep");
+    if (depth > 64)
+        luaL_error(L, "modules nest more than 64 deep (does a module contain itself?)");
+    lua_pushstring(L, path);
+    lua_setfield(L, module, "_path");
+    lua_getfield(L, module, "_members");
+    int members = lua_gettop(L);
+    lua_Integer n = (lua_Integer)lua_rawlen(L, members);
+    for (lua_Integer i = 1; i <= n; i++) {
+        lua_rawgeti(L, members, i);
+        const char *name = luaL_tolstring(L, -1, NULL);
+        lua_pushvalue(L, -2);
+        lua_rawget(L, module);
+        struct tensor *t = tensors_test(L, -1);
+        if (t) {
+            uint32_t owner = 0;
+            t->name = arena_strdup(&host->tape->arena, name);
+            if (!t->name || !strtab_add(&host->tape->strings, path, strlen(path), &owner))
+                tape_fail_memory(host->tape);
+            t->owner = owner;
+            tape_set_name(host->tape, t, path, name);
+        } else if (is_module(L, -1)) {
+            lua_pushfstring(L, "%s%s%s", path, *path ? "." : "", name);
+            assign_paths(L, host, lua_gettop(L) - 1, lua_tostring(L, -1), depth + 1);
+            lua_pop(L, 1);
+        }
+        lua_pop(L, 3);
+    }
+    lua_pop(L, 1);
+}
+
+/* nn.name(module): also done at the first call of a module that has no place yet. */
+static int name_modules(lua_State *L) {
+    luaL_checktype(L, 1, LUA_TTABLE);
+    assign_paths(L, host_of(L), 1, luaL_optstring(L, 2, ""), 0);
+    return 0;
+}
+
+/* module(...) runs module:forward(...). The arguments are this call's until it returns. */
+static int call_module(lua_State *L) {
+    struct host *host = host_of(L);
+    luaL_checktype(L, 1, LUA_TTABLE);
+    if (lua_getfield(L, 1, "_path") != LUA_TSTRING) {
+        assign_paths(L, host, 1, "", 0);
+        lua_getfield(L, 1, "_path");
+    }
+    if (!tape_enter_module(host->tape, lua_tostring(L, -1)))
+        host_check(L, host);
+    lua_pop(L, 1);
+    if (lua_getfield(L, 1, "forward") != LUA_TFUNCTION)
+        return luaL_error(L, "module '%s' has no forward", luaL_typename(L, 1));
+    lua_insert(L, 1);
+    lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
+    tape_leave_module(host->tape);
+    return lua_gettop(L);
+}
+
+bool modules_is_active(lua_CFunction function) {
+    return function == call_module || function == new_parameter || function == new_buffer ||
+           function == replace_member ||
+           phases_is_active(function);
+}
+
+void modules_open(lua_State *L) {
+    static const luaL_Reg functions[] = {{"Parameter", new_parameter}, {"Buffer", new_buffer}, {"replace", replace_member},
+                                         {"name", name_modules},       {"_call", call_module},
+                                         {"_newindex", module_newindex}, {NULL, NULL}};
+    luaL_newlib(L, functions);
+    lua_setglobal(L, "_nn"); /* nn.lua takes it over */
+}

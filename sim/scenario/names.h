@@ -1,0 +1,64 @@
+/* names.h: tensors live as long as the scenario's names hold them, as in Python (CPython 3.11).
+ *
+ *   a name         holds its tensor until it is rebound or its function returns; blocks do not end names, and shadowed
+ *                  `local x` are one name
+ *   an argument    is a name of the callee, and of the caller if the caller names it
+ *   a C call       (an op, a module call) holds its arguments until it returns
+ *   a temporary    (an unnamed result) lives until the call that consumes it has returned
+ *   a plain table  holds what it contains for as long as a name or a temporary holds the table
+ *   a tail call    keeps the caller's names until the call returns
+ *
+ * Lua's collector plays no part. The names are read off Lua's own frames: at every call of a Lua function, an op or a
+ * module the caller's active locals and live temporaries are compared with what the frame held before. What the debug
+ * interface cannot see (a name bound by the last statement of a block, names before a tail call) is made visible by
+ * marks.c, which puts a call of `__mark` before such an end when a chunk is loaded. */
+#ifndef NAMES_H
+#define NAMES_H
+
+#include <lua.h>
+#include <stdint.h>
+
+#include "array.h"
+
+struct tape;
+struct tensor;
+struct tensor_list;
+
+/* One reference held for the scenario: of a tensor or of a list. */
+struct holding {
+    const char *name; /* Lua's own pointer; NULL: a temporary */
+    struct tensor *tensor;
+    struct tensor_list *list;
+    uint32_t scan;    /* number of the scan that last saw it */
+    uint32_t slot;    /* the local that held it then */
+};
+
+/* A name of a frame as its last scan found it: Lua's interned pointer, and the last local of that name. */
+struct seen_name {
+    const char *name;
+    uint32_t slot;
+};
+
+struct frame {
+    ARRAY(struct holding) held;
+    ARRAY(struct seen_name) seen;
+    uint32_t scan; /* number of its last scan */
+    unsigned ghosts; /* frames below that ended in a tail call to this one */
+    bool is_c;
+};
+
+struct names {
+    ARRAY(struct frame) frames; /* [0, depth) are live; the rest keeps its arrays for reuse */
+    size_t depth;
+    uint32_t scan;
+};
+
+void names_fini(struct names *names, struct tape *tape);
+/* The hook's part: `ar->event` is a call, tail call or return. */
+void names_event(lua_State *L, lua_Debug *ar);
+/* A reference (taken over) held as a temporary of the running frame, for a result on its way to the caller. */
+void names_float(lua_State *L, struct tensor *tensor, struct tensor_list *list);
+/* Marks a C function as one whose calls hold their arguments and may ask for memory. */
+bool names_is_active(lua_CFunction function);
+
+#endif

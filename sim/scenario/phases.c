@@ -1,0 +1,170 @@
+/* phases.c: what surrounds the ops: steps and phases, gradient mode, autocast, the optimizer's state. */
+#include <stdio.h>
+#include <string.h>
+
+#include "host.h"
+
+static void emit(struct host *host, const char *name, bool begin) {
+    if (host->tape->status == TAPE_OK)
+        host->tape->sink.phase(host->tape->sink.user, name, begin);
+}
+
+static const char *kept_name(struct host *host, const char *name) {
+    uint32_t id = 0;
+    if (!strtab_add(&host->tape->strings, name, strlen(name), &id))
+        tape_fail_memory(host->tape);
+    return strtab_text(&host->tape->strings, id);
+}
+
+static void close_phase(lua_State *L, struct host *host) {
+    if (!host->phase_open)
+        return;
+    lua_getfield(L, LUA_REGISTRYINDEX, "vramsim.phase");
+    emit(host, lua_tostring(L, -1), false);
+    lua_pop(L, 1);
+    host->phase_open = false;
+}
+
+static void close_step(struct host *host) {
+    char name[32];
+    if (!host->step_open)
+        return;
+    snprintf(name, sizeof name, "step %d", host->step);
+    emit(host, kept_name(host, name), false);
+    host->step_open = false;
+}
+
+/* phase "forward": until the next phase, step or the end; phase() ends it */
+static int phase(lua_State *L) {
+    struct host *host = host_of(L);
+    close_phase(L, host);
+    if (lua_isnoneornil(L, 1))
+        return 0;
+    const char *name = kept_name(host, luaL_checkstring(L, 1));
+    lua_pushstring(L, name);
+    lua_setfield(L, LUA_REGISTRYINDEX, "vramsim.phase");
+    emit(host, name, true);
+    host->phase_open = true;
+    return 0;
+}
+
+/* begin_step(i), from 1 */
+static int begin_step(lua_State *L) {
+    struct host *host = host_of(L);
+    char name[32];
+    close_phase(L, host);
+    close_step(host);
+    host->step = (int)luaL_checkinteger(L, 1);
+    snprintf(name, sizeof name, "step %d", host->step);
+    emit(host, kept_name(host, name), true);
+    host->step_open = true;
+    return 0;
+}
+
+void phases_close(lua_State *L, struct host *host) {
+    close_phase(L, host);
+    close_step(host);
+}
+
+static int mark(lua_State *L) {
+    (void)L;
+    return 0;
+}
+
+/* torch.set_grad_enabled(on): returns what it was */
+static int set_grad_enabled(lua_State *L) {
+    struct tape *tape = host_of(L)->tape;
+    lua_pushboolean(L, tape->grad_enabled);
+    tape->grad_enabled = lua_toboolean(L, 1) != 0;
+    return 1;
+}
+
+/* torch.set_default_dtype(dtype): returns what it was */
+static int set_default_dtype(lua_State *L) {
+    struct tape *tape = host_of(L)->tape;
+    enum dtype dtype = dtype_find(luaL_checkstring(L, 1));
+    if (!dtype_is_float(dtype))
+        return luaL_error(L, "set_default_dtype: '%s' is no floating type", lua_tostring(L, 1));
+    lua_pushstring(L, dtype_name(tape->default_dtype));
+    tape->default_dtype = dtype;
+    return 1;
+}
+
+static int is_grad_enabled(lua_State *L) {
+    lua_pushboolean(L, host_of(L)->tape->grad_enabled);
+    return 1;
+}
+
+/* torch.no_grad(f, ...): f(...) without recording */
+static int no_grad(lua_State *L) {
+    struct tape *tape = host_of(L)->tape;
+    bool outer = tape->grad_enabled;
+    luaL_argcheck(L, lua_isfunction(L, 1) || lua_istable(L, 1), 1, "a function or module expected");
+    tape->grad_enabled = false;
+    lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
+    tape->grad_enabled = outer;
+    return lua_gettop(L);
+}
+
+/* torch.autocast(dtype, f, ...): f(...) in an autocast region; dtype "none": plain */
+static int autocast(lua_State *L) {
+    struct tape *tape = host_of(L)->tape;
+    const char *name = luaL_checkstring(L, 1);
+    enum dtype dtype = strcmp(name, "none") == 0 ? DTYPE_NONE : dtype_find(name), outer = tape->autocast;
+    if (dtype == DTYPE_NONE && strcmp(name, "none") != 0)
+        return luaL_error(L, "autocast: unknown type '%s'", name);
+    luaL_argcheck(L, lua_isfunction(L, 2) || lua_istable(L, 2), 2, "a function or module expected");
+    tape_autocast_enter(tape, dtype);
+    lua_call(L, lua_gettop(L) - 2, LUA_MULTRET);
+    tape_autocast_leave(tape, outer);
+    return lua_gettop(L) - 1;
+}
+
+/* torch.hold(t, category, name): the optimizer's state and the like; held to the end of the run */
+static int hold(lua_State *L) {
+    struct host *host = host_of(L);
+    struct tensor *t = tensors_check(L, 1), *of = tensors_test(L, 4);
+    enum category category = category_find(luaL_checkstring(L, 2));
+    if (category == CATEGORY_UNKNOWN)
+        return luaL_error(L, "unknown category '%s'", lua_tostring(L, 2));
+    tensor_ref(t);
+    tape_set_category(host->tape, t, category, true);
+    const char *owner = of ? strtab_text(&host->tape->strings, of->owner) : NULL;
+    tape_set_name(host->tape, t, owner, luaL_optstring(L, 3, NULL));
+    lua_settop(L, 1);
+    return 1;
+}
+
+/* torch.keep(x): a tensor or list that an object keeps to the end of the run, in a table that is not walked */
+static int keep(lua_State *L) {
+    struct tensor_list *list = lists_test(L, 1);
+    if (list)
+        list->refs++;
+    else
+        tensor_ref(tensors_check(L, 1));
+    lua_settop(L, 1);
+    return 1;
+}
+
+static int synchronize(lua_State *L) {
+    struct host *host = host_of(L);
+    if (host->tape->status == TAPE_OK)
+        host->tape->sink.synchronize(host->tape->sink.user);
+    return 0;
+}
+
+bool phases_is_active(lua_CFunction function) {
+    return function == mark || function == no_grad || function == autocast || function == hold || function == keep;
+}
+
+/* The `torch` table is on top of the stack. */
+void phases_open(lua_State *L) {
+    static const luaL_Reg functions[] = {
+        {"set_default_dtype", set_default_dtype}, {"set_grad_enabled", set_grad_enabled}, {"is_grad_enabled", is_grad_enabled}, {"no_grad", no_grad},
+        {"autocast", autocast},                 {"hold", hold}, {"keep", keep},                       {"synchronize", synchronize},
+        {NULL, NULL}};
+    luaL_setfuncs(L, functions, 0);
+    lua_register(L, "phase", phase);
+    lua_register(L, "begin_step", begin_step);
+    lua_register(L, "__mark", mark);
+}

@@ -1,0 +1,189 @@
+/* scenario.c: one Lua state from file to end. See scenario.h. */
+#include "scenario.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host.h"
+
+enum { HOOK_COUNT = 100000 };
+static const uint64_t default_max_instructions = UINT64_C(2000000000);
+static const size_t default_max_lua_bytes = (size_t)512 * 1024 * 1024;
+
+struct host *host_of(lua_State *L) {
+    struct host *host;
+    memcpy(&host, lua_getextraspace(L), sizeof host);
+    return host;
+}
+
+void scenario_info_fini(struct scenario_info *info) {
+    array_fini(&info->params);
+    array_fini(&info->notes);
+    arena_fini(&info->arena);
+    info->seed_case = NULL;
+}
+
+void host_check(lua_State *L, struct host *host) {
+    if (host->tape->status == TAPE_OK)
+        return;
+    if (host->tape->status == TAPE_OUT_OF_MEMORY)
+        host->stopped = true;
+    luaL_error(L, "%s", host->tape->error.text);
+}
+
+static void *counted_alloc(void *user, void *old, size_t old_bytes, size_t bytes) {
+    struct host *host = user;
+    size_t before = old ? old_bytes : 0;
+    if (bytes == 0) {
+        host->lua_bytes -= before;
+        xfree(old);
+        return NULL;
+    }
+    if (bytes > before && host->lua_bytes + (bytes - before) > host->max_lua_bytes)
+        return NULL;
+    void *p = xrealloc(old, bytes);
+    if (p)
+        host->lua_bytes += bytes - before;
+    return p;
+}
+
+static void stop(lua_State *L, struct host *host, enum error_code code, const char *text) {
+    host->stopped = true;
+    error_set(&host->error, code, "%s", text);
+    luaL_error(L, "%s", text);
+}
+
+static void hook(lua_State *L, lua_Debug *ar) {
+    if (ar->event != LUA_HOOKCOUNT) {
+        names_event(L, ar);
+        return;
+    }
+    struct host *host = host_of(L);
+    host->instructions += HOOK_COUNT;
+    if (host->options->interrupted && *host->options->interrupted)
+        stop(L, host, ERROR_INTERRUPTED, "interrupted");
+    if (host->instructions > host->max_instructions) {
+        luaL_where(L, 0);
+        lua_getinfo(L, "Sl", ar);
+        char text[256];
+        snprintf(text, sizeof text, "%s:%d: still running after %llu million Lua instructions (an endless loop?)",
+                 ar->short_src, ar->currentline, (unsigned long long)(host->max_instructions / 1000000));
+        stop(L, host, ERROR_LIMIT, text);
+    }
+}
+
+/* Runs below the failed function: adds where the scenario was when the error came from a library file. */
+static int add_place(lua_State *L) {
+    struct host *host = host_of(L);
+    lua_Debug ar;
+    const char *text = luaL_tolstring(L, 1, NULL);
+    if (host->stopped)
+        return 1;
+    bool in_library = false;
+    for (int level = 0; lua_getstack(L, level, &ar); level++) {
+        lua_getinfo(L, "Sl", &ar);
+        if (ar.currentline < 0)
+            continue;
+        bool library = host->library_dir && strncmp(ar.source + 1, host->library_dir, strlen(host->library_dir)) == 0;
+        if (library) {
+            in_library = true;
+            continue;
+        }
+        if (in_library)
+            lua_pushfstring(L, "%s (called from %s:%d)", text, ar.source + 1, ar.currentline);
+        break;
+    }
+    return 1;
+}
+
+static void open_all(lua_State *L) {
+    sandbox_open(L);
+    lua_newtable(L);
+    ops_open(L);
+    lists_open(L);
+    phases_open(L);
+    tensors_open(L);
+    lua_setglobal(L, "torch");
+    modules_open(L);
+    params_open(L);
+    sandbox_close_globals(L);
+}
+
+static int protected_run(lua_State *L) {
+    struct host *host = host_of(L);
+    const char *path = lua_tostring(L, 1);
+    open_all(L);
+    struct error err = {0};
+    if (!sandbox_load(L, path, &err)) {
+        host->error = err;
+        host->stopped = true;
+        return luaL_error(L, "%s", err.text);
+    }
+    lua_sethook(L, hook, LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT, HOOK_COUNT);
+    lua_call(L, 0, 0);
+    lua_sethook(L, NULL, 0, 0);
+    phases_close(L, host);
+    host_check(L, host);
+    return 0;
+}
+
+static void find_directory(struct host *host, const char *path) {
+    const char *slash = strrchr(path, '/');
+    size_t n = slash ? (size_t)(slash - path) : 0;
+    if (n >= sizeof host->directory)
+        n = sizeof host->directory - 1;
+    memcpy(host->directory, path, n);
+    host->directory[n] = '\0';
+    if (!slash)
+        memcpy(host->directory, ".", 2);
+}
+
+/* A run may end in three ways that are no Lua error: the device is full, a limit was hit, only parameters were wanted. */
+static bool finish(lua_State *L, struct host *host, int status, struct error *err) {
+    struct tape *tape = host->tape;
+    if (status == LUA_OK || (host->stopped && tape->status == TAPE_OUT_OF_MEMORY))
+        return true;
+    if (host->stopped && host->options->only_parameters && host->error.code == ERROR_NONE)
+        return true;
+    if (host->error.code != ERROR_NONE) {
+        *err = host->error;
+        return false;
+    }
+    if (status == LUA_ERRMEM)
+        return error_set(err, ERROR_LIMIT, "the scenario needs more than %zu MiB of Lua memory",
+                         host->max_lua_bytes >> 20);
+    enum error_code code = tape->status == TAPE_FAILED ? tape->error.code : ERROR_BAD_SCENARIO;
+    return error_set(err, code, "%s", lua_tostring(L, -1) ? lua_tostring(L, -1) : "unknown error");
+}
+
+bool scenario_run(const char *path, const struct scenario_options *options, struct tape *tape,
+                  struct scenario_info *info, struct error *err) {
+    struct host *host = xcalloc(1, sizeof *host);
+    if (!host)
+        return error_host_memory(err);
+    host->tape = tape;
+    host->options = options;
+    host->info = info;
+    host->library_dir = options->library_dir;
+    host->max_instructions = options->max_instructions ? options->max_instructions : default_max_instructions;
+    host->max_lua_bytes = options->max_lua_bytes ? options->max_lua_bytes : default_max_lua_bytes;
+    find_directory(host, path);
+    lua_State *L = lua_newstate(counted_alloc, host);
+    if (!L) {
+        xfree(host);
+        return error_host_memory(err);
+    }
+    host->lua = L;
+    memcpy(lua_getextraspace(L), &host, sizeof host);
+    lua_pushcfunction(L, add_place);
+    lua_pushcfunction(L, protected_run);
+    lua_pushstring(L, path);
+    int status = lua_pcall(L, 1, 0, 1);
+    bool ok = finish(L, host, status, err);
+    lua_sethook(L, NULL, 0, 0);
+    names_fini(&host->names, tape);
+    lua_close(L);
+    xfree(host);
+    return ok;
+}

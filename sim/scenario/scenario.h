@@ -1,0 +1,54 @@
+/* scenario.h: runs a Lua scenario on a tape. A scenario is text that describes a model and a training loop by running
+ * them on symbolic tensors; docs/scenario.md is its manual.
+ *
+ * The Lua state lives for one call; nothing of it is left but what the tape's sink was told. The tape must be fresh. */
+#ifndef SCENARIO_H
+#define SCENARIO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "arena.h"
+#include "array.h"
+
+struct error;
+struct tape;
+
+enum param_type { PARAM_INTEGER, PARAM_NUMBER, PARAM_BOOLEAN, PARAM_TEXT };
+
+/* A declared parameter with the value of this run. Texts live in the info's arena. */
+struct scenario_param {
+    const char *name, *help;
+    enum param_type type;
+    const char *default_text, *value_text;
+    bool has_min, has_max;
+    double min, max;
+    const char *choices; /* "fp32|bf16|fp16", NULL: any */
+};
+
+struct scenario_info {
+    struct arena arena;
+    ARRAY(struct scenario_param) params;
+    ARRAY(const char *) notes; /* lines the scenario wants in the report: note "..." */
+    const char *seed_case;     /* the case of the seed that this scenario is, "llama7b", or NULL */
+};
+
+struct scenario_options {
+    const char *const *sets; /* "name=value", later ones win */
+    size_t set_count;
+    const char *library_dir; /* scenarios/lib; NULL: `lib` beside the scenario */
+    bool only_parameters;    /* stop once the parameters are declared: --help-scenario */
+    uint64_t max_instructions;  /* 0: the default */
+    size_t max_lua_bytes;       /* 0: the default */
+    const volatile int *interrupted; /* polled; NULL: never */
+};
+
+void scenario_info_fini(struct scenario_info *info);
+
+/* False: *err says what (ERROR_BAD_SCENARIO with file:line, ERROR_IO_READ, ERROR_LIMIT, ERROR_INTERRUPTED). A device out
+ * of memory is no failure: true, with tape->status == TAPE_OUT_OF_MEMORY. */
+bool scenario_run(const char *path, const struct scenario_options *options, struct tape *tape,
+                  struct scenario_info *info, struct error *err);
+
+#endif

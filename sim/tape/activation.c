@@ -1,0 +1,172 @@
+/* activation.c: functions of one tensor. What is saved and what the gradient asks for: derivatives.yaml; on a GPU the
+ * gradients of silu, gelu, threshold, tanh and sigmoid are one kernel. */
+#include "op.h"
+
+/* One kernel from (gradient, saved) to the gradient. */
+static void backward_fused(struct tape *tape, struct node *node, struct tensor **grads,
+                           struct tensor **out) {
+    struct tensor *in[2] = {grads[0], node->saved[0]};
+    out[0] = elementwise(tape, node->op->name, grads[0]->dtype, in, node->saved[0] ? 2 : 1);
+}
+
+static void backward_neg(struct tape *tape, struct node *node, struct tensor **grads,
+                         struct tensor **out) {
+    (void)node;
+    out[0] = elementwise(tape, "neg", grads[0]->dtype, grads, 1);
+}
+
+/* rsqrt: -0.5 * grad * result.pow(3) */
+static void backward_rsqrt(struct tape *tape, struct node *node, struct tensor **grads,
+                           struct tensor **out) {
+    struct tensor *in[2];
+    in[0] = elementwise(tape, "mul", grads[0]->dtype, grads, 1);
+    in[1] = elementwise(tape, "pow", node->saved[0]->dtype, node->saved, 1);
+    out[0] = elementwise(tape, "mul", in[0]->dtype, in, 2);
+    tensor_unref(tape, in[0]);
+    tensor_unref(tape, in[1]);
+}
+
+/* sqrt: grad / (2 * result) */
+static void backward_sqrt(struct tape *tape, struct node *node, struct tensor **grads,
+                          struct tensor **out) {
+    struct tensor *in[2] = {grads[0], elementwise(tape, "mul", node->saved[0]->dtype, node->saved, 1)};
+    out[0] = elementwise(tape, "div", grads[0]->dtype, in, 2);
+    tensor_unref(tape, in[1]);
+}
+
+/* exp: grad * result */
+static void backward_exp(struct tape *tape, struct node *node, struct tensor **grads,
+                         struct tensor **out) {
+    struct tensor *in[2] = {grads[0], node->saved[0]};
+    out[0] = elementwise(tape, "mul", grads[0]->dtype, in, 2);
+}
+
+/* sin: grad * self.cos(); cos: grad * -self.sin() */
+static void backward_sin(struct tape *tape, struct node *node, struct tensor **grads,
+                         struct tensor **out) {
+    struct tensor *in[2] = {grads[0], elementwise(tape, "cos", node->saved[0]->dtype, node->saved, 1)};
+    out[0] = elementwise(tape, "mul", grads[0]->dtype, in, 2);
+    tensor_unref(tape, in[1]);
+}
+
+static void backward_cos(struct tape *tape, struct node *node, struct tensor **grads,
+                         struct tensor **out) {
+    struct tensor *sine = elementwise(tape, "sin", node->saved[0]->dtype, node->saved, 1);
+    struct tensor *in[2] = {grads[0], elementwise(tape, "neg", sine->dtype, &sine, 1)};
+    out[0] = elementwise(tape, "mul", grads[0]->dtype, in, 2);
+    tensor_unref(tape, sine);
+    tensor_unref(tape, in[1]);
+}
+
+static const struct backward_op neg_backward = {"NegBackward0", backward_neg};
+static const struct backward_op rsqrt_backward = {"RsqrtBackward0", backward_rsqrt};
+static const struct backward_op sqrt_backward = {"SqrtBackward0", backward_sqrt};
+static const struct backward_op exp_backward = {"ExpBackward0", backward_exp};
+static const struct backward_op sin_backward = {"SinBackward0", backward_sin};
+static const struct backward_op cos_backward = {"CosBackward0", backward_cos};
+static const struct backward_op tanh_backward = {"TanhBackward0", backward_fused};
+static const struct backward_op sigmoid_backward = {"SigmoidBackward0", backward_fused};
+static const struct backward_op relu_backward = {"ReluBackward0", backward_fused};
+static const struct backward_op silu_backward = {"SiluBackward0", backward_fused};
+static const struct backward_op gelu_backward = {"GeluBackward0", backward_fused};
+
+enum saves { SAVES_NOTHING, SAVES_INPUT, SAVES_OUTPUT };
+
+static void unary(struct tape *tape, struct op_call *call, const struct backward_op *backward,
+                  enum saves saves) {
+    struct tensor *t = call->arg[0].tensor;
+    enum dtype dtype = dtype_is_float(t->dtype) || saves == SAVES_NOTHING ? t->dtype : DTYPE_FLOAT32;
+    struct node *node = node_create(tape, backward, &t, 1, 1);
+    if (saves == SAVES_INPUT)
+        node_save(tape, node, 0, t);
+    struct tensor *out = elementwise(tape, call->op->name, dtype, &t, 1);
+    if (saves == SAVES_OUTPUT)
+        node_save(tape, node, 0, out);
+    node_set_output(node, out, 0);
+    node_finish(tape, node);
+    call->out[call->out_count++] = out;
+}
+
+#define UNARY(name, saves)                                                                         \
+    static void run_##name(struct tape *tape, struct op_call *call) {                              \
+        unary(tape, call, &name##_backward, saves);                                                \
+    }
+UNARY(neg, SAVES_NOTHING)
+UNARY(rsqrt, SAVES_OUTPUT)
+UNARY(sqrt, SAVES_OUTPUT)
+UNARY(exp, SAVES_OUTPUT)
+UNARY(sin, SAVES_INPUT)
+UNARY(cos, SAVES_INPUT)
+UNARY(tanh, SAVES_OUTPUT)
+UNARY(sigmoid, SAVES_OUTPUT)
+UNARY(relu, SAVES_OUTPUT)
+UNARY(silu, SAVES_INPUT)
+UNARY(gelu, SAVES_INPUT)
+#undef UNARY
+
+/* grad * (exponent * self.pow(exponent - 1)) */
+static void backward_pow(struct tape *tape, struct node *node, struct tensor **grads,
+                         struct tensor **out) {
+    struct tensor *power = elementwise(tape, "pow", node->saved[0]->dtype, node->saved, 1);
+    struct tensor *in[2] = {grads[0], elementwise(tape, "mul", power->dtype, &power, 1)};
+    out[0] = elementwise(tape, "mul", grads[0]->dtype, in, 2);
+    tensor_unref(tape, power);
+    tensor_unref(tape, in[1]);
+}
+
+static const struct backward_op pow_backward = {"PowBackward0", backward_pow};
+
+/* A number to the power of a tensor: the number becomes a 0-dim double on the device for the duration
+ * (ATen Pow.cpp, pow_Scalar_out: wrapped_scalar_tensor(base, exp.device())). */
+static struct tensor *pow_of_number(struct tape *tape, struct tensor *exponent, bool floating) {
+    enum dtype dtype = dtype_is_float(exponent->dtype) || !floating ? exponent->dtype : DTYPE_FLOAT32;
+    struct tensor *out = elementwise(tape, "pow", dtype, &exponent, 1);
+    struct shape scalar = {.ndim = 0};
+    tensor_unref(tape, aten_full(tape, &scalar, floating ? DTYPE_FLOAT64 : DTYPE_INT64));
+    return out;
+}
+
+static void run_pow(struct tape *tape, struct op_call *call) {
+    struct tensor *t = call->arg[0].tensor;
+    if (!t) {
+        call->out[call->out_count++] =
+            pow_of_number(tape, call->arg[1].tensor, call->arg[0].floating);
+        return;
+    }
+    if (call->arg[1].tensor) {
+        tape_fail(tape, ERROR_BAD_SCENARIO, "pow: a tensor to the power of a tensor is not modelled; use a number");
+        call->out[call->out_count++] = tensor_ref(t);
+        return;
+    }
+    struct node *node = node_create(tape, &pow_backward, &t, 1, 1);
+    node_save(tape, node, 0, t);
+    struct tensor *out = elementwise(tape, "pow", t->dtype, &t, 1);
+    node_set_output(node, out, 0);
+    node_finish(tape, node);
+    call->out[call->out_count++] = out;
+}
+
+/* clamp(min, max): the gradient is masked; two masks of a byte an element and their union (derivatives.yaml clamp). */
+static void run_clamp(struct tape *tape, struct op_call *call) {
+    struct tensor *t = call->arg[0].tensor;
+    if (tape->grad_enabled && t->requires_grad)
+        tape_fail(tape, ERROR_BAD_SCENARIO, "clamp: its gradient is not modelled yet; call it under no_grad");
+    call->out[call->out_count++] = elementwise(tape, "clamp", t->dtype, &t, 1);
+}
+
+const struct op ops_activation[] = {
+    {"neg", "self:T", AUTOCAST_NONE, "-self", run_neg, NULL},
+    {"rsqrt", "self:T", AUTOCAST_FP32, "1 / sqrt(self)", run_rsqrt, NULL},
+    {"sqrt", "self:T", AUTOCAST_NONE, "square root", run_sqrt, NULL},
+    {"exp", "self:T", AUTOCAST_FP32, "e to the power of self", run_exp, NULL},
+    {"sin", "self:T", AUTOCAST_NONE, "sine", run_sin, NULL},
+    {"cos", "self:T", AUTOCAST_NONE, "cosine", run_cos, NULL},
+    {"tanh", "self:T", AUTOCAST_NONE, "hyperbolic tangent", run_tanh, NULL},
+    {"sigmoid", "self:T", AUTOCAST_NONE, "logistic function", run_sigmoid, NULL},
+    {"relu", "self:T", AUTOCAST_NONE, "max(self, 0)", run_relu, NULL},
+    {"silu", "self:T", AUTOCAST_NONE, "self * sigmoid(self)", run_silu, NULL},
+    {"gelu", "self:T", AUTOCAST_NONE, "Gaussian error linear unit", run_gelu, NULL},
+    {"pow", "self:X exponent:X", AUTOCAST_FP32, "self to the power of exponent", run_pow, NULL},
+    {"clamp", "self:T min:f? max:f?", AUTOCAST_NONE, "self limited to [min, max]", run_clamp, NULL},
+    {0},
+};

@@ -1,0 +1,58 @@
+/* aten.h: the ops at the level of ATen, for other ops to build on. Each returns a new reference (or several through
+ * `out`), never NULL; after a failure what comes back has no block (tape.h). A trailing _ means in place. Dims are
+ * PyTorch's: negative ones count from the end. */
+#ifndef ATEN_H
+#define ATEN_H
+
+#include "tape.h"
+
+/* factory.c */
+struct tensor *aten_empty(struct tape *tape, const struct shape *shape, enum dtype dtype);
+struct tensor *aten_full(struct tape *tape, const struct shape *shape, enum dtype dtype);
+struct tensor *aten_ones_like(struct tape *tape, struct tensor *t);
+struct tensor *aten_zeros_like(struct tape *tape, struct tensor *t);
+
+/* elementwise.c. A scalar operand is a Python number: `floating` tells int from float. */
+struct tensor *aten_add(struct tape *tape, struct tensor *a, struct tensor *b);
+void aten_add_(struct tape *tape, struct tensor *a, struct tensor *b);
+struct tensor *aten_sub(struct tape *tape, struct tensor *a, struct tensor *b);
+struct tensor *aten_mul(struct tape *tape, struct tensor *a, struct tensor *b);
+struct tensor *aten_div(struct tape *tape, struct tensor *a, struct tensor *b);
+struct tensor *aten_add_scalar(struct tape *tape, struct tensor *a, bool floating);
+struct tensor *aten_mul_scalar(struct tape *tape, struct tensor *a, bool floating);
+struct tensor *aten_div_scalar(struct tape *tape, struct tensor *a);
+struct tensor *aten_to(struct tape *tape, struct tensor *t, enum dtype dtype); /* the same tensor when it has the type */
+struct tensor *aten_clone_strided(struct tape *tape, struct tensor *t, const int64_t *stride);
+struct tensor *aten_contiguous(struct tape *tape, struct tensor *t); /* the same tensor when it is */
+/* An elementwise result of `dtype` over operands: the shape is broadcast, the layout theirs; one kernel `name`. */
+struct tensor *elementwise(struct tape *tape, const char *name, enum dtype dtype,
+                           struct tensor *const *operands, unsigned count);
+/* One in-place kernel over `self` and what it reads. */
+void elementwise_(struct tape *tape, const char *name, struct tensor *self, struct tensor *const *others,
+                  unsigned count);
+
+/* reduce.c */
+struct tensor *aten_sum_to(struct tape *tape, struct tensor *t, const struct shape *shape);
+/* Reduces the dims of `mask` (bit i = dim i); kept as size 1 with keepdim. One kernel `name` with its staging buffer. */
+struct tensor *reduce(struct tape *tape, const char *name, struct tensor *t, uint32_t mask, bool keepdim,
+                      enum dtype dtype);
+
+/* view.c */
+struct tensor *aten_view(struct tape *tape, struct tensor *t, const struct shape *shape);
+struct tensor *aten_reshape(struct tape *tape, struct tensor *t, const struct shape *shape);
+struct tensor *aten_unsafe_view(struct tape *tape, struct tensor *t, const struct shape *shape);
+struct tensor *aten_transpose(struct tape *tape, struct tensor *t, int64_t a, int64_t b);
+struct tensor *aten_t(struct tape *tape, struct tensor *t);
+struct tensor *aten_expand(struct tape *tape, struct tensor *t, const struct shape *shape);
+struct tensor *aten_narrow(struct tape *tape, struct tensor *t, unsigned dim, int64_t start, int64_t length);
+
+/* matmul.c */
+struct tensor *aten_mm(struct tape *tape, struct tensor *a, struct tensor *b);
+struct tensor *aten_bmm(struct tape *tape, struct tensor *a, struct tensor *b);
+struct tensor *aten_matmul(struct tape *tape, struct tensor *a, struct tensor *b);
+
+/* elementwise.c, join.c */
+struct tensor *aten_where(struct tape *tape, struct tensor *condition, struct tensor *a, struct tensor *b);
+struct tensor *aten_pad_last(struct tape *tape, struct tensor *t, int64_t after);
+
+#endif

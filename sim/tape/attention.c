@@ -1,0 +1,303 @@
+/* attention.c: scaled_dot_product_attention: which kernel runs, what it asks for and saves.
+ *
+ * Order of choice (ATen/native/transformers/cuda/sdp_utils.cpp): flash, memory-efficient, math. cuDNN, which recent
+ * versions put first on sm_90 and sm_100, is not modelled (its workspace is its own secret); flash stands in.
+ * Shapes: query [b, a, s, d]; key, value [b, kv, t, d]. Sizes and order of the requests: flash_api.cpp,
+ * attention.cu, attention_backward.cu of 2.15, each compared with recordings (docs/validation.md). */
+#include "attention.h"
+
+#include <string.h>
+
+struct sizes {
+    int64_t b, a, kv, s, t, d;
+};
+
+static int64_t round_up(int64_t n, int64_t unit) {
+    return (n + unit - 1) / unit * unit;
+}
+
+static struct sizes sizes_of(const struct tensor *q, const struct tensor *k) {
+    return (struct sizes){.b = q->shape.size[0], .a = q->shape.size[1], .kv = k->shape.size[1],
+                          .s = q->shape.size[2], .t = k->shape.size[2], .d = q->shape.size[3]};
+}
+
+/* [b, a, s, d] seen through memory of [b, s, a, d] */
+static struct tensor *new_heads(struct tape *tape, enum dtype dtype, int64_t b, int64_t a, int64_t s,
+                                int64_t d) {
+    struct shape shape = {.ndim = 4, .size = {b, a, s, d}};
+    int64_t stride[TENSOR_MAX_DIMS] = {s * a * d, d, a * d, 1};
+    return tape_new_strided(tape, dtype, &shape, stride);
+}
+
+static struct tensor *new_floats(struct tape *tape, int64_t count) {
+    struct shape shape = {.ndim = 1, .size = {count}};
+    return tape_new(tape, DTYPE_FLOAT32, &shape);
+}
+
+static struct tensor *new_int64s(struct tape *tape, int64_t count) {
+    struct shape shape = {.ndim = 1, .size = {count}};
+    return tape_new(tape, DTYPE_INT64, &shape);
+}
+
+static void attention_kernel(struct tape *tape, const char *name, const struct sizes *z, uint64_t products,
+                             struct tensor *q) {
+    uint64_t flops = products * 2 * (uint64_t)(z->b * z->a * z->s * z->t * z->d);
+    tape_kernel(tape, name, flops, 4 * tensor_nbytes(q), q->dtype);
+}
+
+/* A copy unless [b, s, a, d] order is what lies in memory. */
+static struct tensor *contiguous_heads(struct tape *tape, struct tensor *t) {
+    struct tensor *view = aten_transpose(tape, t, 1, 2);
+    struct tensor *copy = aten_contiguous(tape, view);
+    tensor_unref(tape, view);
+    return copy;
+}
+
+/* ---- flash ---- */
+
+/* num_splits_heuristic of flash_api.cpp: the fewest splits of the keys whose waves fill the machine to 85 % of the
+ * best. */
+static int64_t flash_splits(const struct tape *tape, const struct sizes *z, int64_t d) {
+    int64_t s = z->s, a = z->a;
+    if (s == 1 && a > z->kv) { /* the groups of a single query take the place of the sequence */
+        s = a / z->kv;
+        a = z->kv;
+    }
+    int64_t block_n = d <= 64 ? 256 : d <= 128 ? 128 : 64;
+    int64_t n_blocks = (z->t + block_n - 1) / block_n;
+    int64_t tiles = z->b * a * ((s + 63) / 64);
+    int64_t sms = 2 * (int64_t)tape->device->multiprocessors;
+    if ((float)tiles >= 0.8f * (float)sms)
+        return 1;
+    int64_t limit = 128 < sms ? 128 : sms;
+    limit = n_blocks < limit ? n_blocks : limit;
+    float efficiency[129] = {0}, best = 0;
+    for (int64_t k = 1; k <= limit; k++) {
+        if (k > 1 && (n_blocks + k - 1) / k == (n_blocks + k - 2) / (k - 1))
+            continue;
+        float waves = (float)(tiles * k) / (float)sms;
+        float full = (float)(int64_t)waves < waves ? (float)((int64_t)waves + 1) : waves;
+        efficiency[k] = waves / full;
+        best = efficiency[k] > best ? efficiency[k] : best;
+    }
+    for (int64_t k = 1; k <= limit; k++)
+        if (efficiency[k] > 0 && efficiency[k] >= 0.85f * best)
+            return k;
+    return 1;
+}
+
+enum { SAVED_Q, SAVED_K, SAVED_V, SAVED_OUT, SAVED_LSE, SAVED_SEED, SAVED_OFFSET };
+
+static void backward_flash(struct tape *tape, struct node *node, struct tensor **grads,
+                           struct tensor **out) {
+    struct tensor *q = node->saved[SAVED_Q], *k = node->saved[SAVED_K];
+    struct sizes z = sizes_of(q, k);
+    struct tensor *grad = contiguous_heads(tape, grads[0]);
+    struct tensor *output = contiguous_heads(tape, node->saved[SAVED_OUT]);
+    out[0] = new_heads(tape, q->dtype, z.b, z.a, z.s, z.d);
+    out[1] = new_heads(tape, q->dtype, z.b, z.kv, z.t, z.d);
+    out[2] = new_heads(tape, q->dtype, z.b, z.kv, z.t, z.d);
+    int64_t rows = round_up(z.s, 128);
+    struct tensor *softmax_d = new_floats(tape, z.b * z.a * rows);
+    struct tensor *dq_accum = new_floats(tape, z.b * z.a * rows * round_up(z.d, 32));
+    struct tensor *dk = NULL, *dv = NULL;
+    if (z.kv != z.a) { /* per query head, summed into the groups afterwards */
+        dk = new_heads(tape, q->dtype, z.b, z.a, z.t, z.d);
+        dv = new_heads(tape, q->dtype, z.b, z.a, z.t, z.d);
+    }
+    attention_kernel(tape, "flash_attention_backward", &z, 5, q);
+    tensor_unref(tape, softmax_d);
+    tensor_unref(tape, dq_accum);
+    tensor_unref(tape, dk);
+    tensor_unref(tape, dv);
+    tensor_unref(tape, grad);
+    tensor_unref(tape, output);
+}
+
+static const struct backward_op flash_backward = {"ScaledDotProductFlashAttentionBackward0",
+                                                  backward_flash};
+
+static struct tensor *flash(struct tape *tape, struct tensor *q, struct tensor *k, struct tensor *v) {
+    struct sizes z = sizes_of(q, k);
+    struct tensor *in[3] = {q, k, v};
+    struct node *node = node_create(tape, &flash_backward, in, 3, 1);
+    struct tensor *out = new_heads(tape, q->dtype, z.b, z.a, z.s, z.d);
+    struct tensor *lse = new_floats(tape, z.b * z.a * z.s);
+    int64_t splits = flash_splits(tape, &z, z.d);
+    struct tensor *lse_accum = NULL, *out_accum = NULL;
+    if (splits > 1) {
+        lse_accum = new_floats(tape, splits * z.b * z.a * z.s);
+        out_accum = new_floats(tape, splits * z.b * z.a * z.s * round_up(z.d, 32));
+    }
+    struct tensor *rng_state = new_int64s(tape, 2), *unused = new_int64s(tape, 1);
+    attention_kernel(tape, "flash_attention", &z, 2, q);
+    struct tensor *saved[] = {q, k, v, out, lse, rng_state, unused};
+    for (unsigned i = 0; i < 7; i++)
+        node_save(tape, node, i, saved[i]);
+    node_set_output(node, out, 0);
+    node_finish(tape, node);
+    tensor_unref(tape, lse_accum);
+    tensor_unref(tape, out_accum);
+    tensor_unref(tape, lse);
+    tensor_unref(tape, rng_state);
+    tensor_unref(tape, unused);
+    return out;
+}
+
+/* The head dim padded to a multiple of 8, kept so for backward; the result is a slice. */
+static struct tensor *flash_padded(struct tape *tape, struct tensor *q, struct tensor *k,
+                                   struct tensor *v) {
+    int64_t d = q->shape.size[3], padded = round_up(d, 8);
+    if (padded == d)
+        return flash(tape, q, k, v);
+    struct tensor *in[3] = {q, k, v}, *wide[3];
+    for (unsigned i = 0; i < 3; i++)
+        wide[i] = aten_pad_last(tape, in[i], padded - d);
+    struct tensor *out = flash(tape, wide[0], wide[1], wide[2]);
+    for (unsigned i = 0; i < 3; i++)
+        tensor_unref(tape, wide[i]);
+    struct tensor *slice = aten_narrow(tape, out, 3, 0, d);
+    tensor_unref(tape, out);
+    return slice;
+}
+
+/* ---- memory-efficient ---- */
+
+/* The accumulators of attention_backward.cu: blocks of I x 64 floats and 4 more, I queries a block: 64 up to head dim
+ * 64, above it 128 where shared memory allows (sm_70, sm_80, sm_90), else 64. */
+static int64_t efficient_workspace(const struct tape *tape, const struct sizes *z) {
+    uint32_t sm = tape->device->compute_capability;
+    int64_t rows = z->d > 64 && sm != 86 && sm != 89 ? 128 : 64;
+    return z->b * z->a * ((z->s + rows - 1) / rows) * ((z->d + 63) / 64) * (rows * 64 + 4);
+}
+
+/* delta = (grad * out).sum(-1), [b, a, s]; for fp32 the kernel does not compute it itself */
+static struct tensor *make_delta(struct tape *tape, struct tensor *grad, struct tensor *output,
+                                 const struct sizes *z) {
+    if (grad->dtype != DTYPE_FLOAT32)
+        return new_floats(tape, z->b * z->a * z->s);
+    struct tensor *views[2] = {aten_transpose(tape, grad, 1, 2), aten_transpose(tape, output, 1, 2)};
+    struct tensor *product = elementwise(tape, "mul", DTYPE_FLOAT32, views, 2);
+    struct tensor *sum = reduce(tape, "sum", product, 1u << 3, false, DTYPE_FLOAT32);
+    tensor_unref(tape, views[0]);
+    tensor_unref(tape, views[1]);
+    struct tensor *turned = aten_transpose(tape, sum, 1, 2);
+    struct tensor *delta = aten_contiguous(tape, turned);
+    tensor_unref(tape, product);
+    tensor_unref(tape, sum);
+    tensor_unref(tape, turned);
+    return delta;
+}
+
+static void backward_efficient(struct tape *tape, struct node *node, struct tensor **grads,
+                               struct tensor **out) {
+    struct tensor *q = node->saved[SAVED_Q], *k = node->saved[SAVED_K];
+    struct sizes z = sizes_of(q, k);
+    out[0] = new_heads(tape, q->dtype, z.b, z.a, z.s, z.d);
+    out[1] = new_heads(tape, q->dtype, z.b, z.kv, z.t, z.d);
+    out[2] = new_heads(tape, q->dtype, z.b, z.kv, z.t, z.d);
+    struct tensor *dk = NULL, *dv = NULL;
+    if (z.kv != z.a) {
+        dk = new_heads(tape, q->dtype, z.b, z.a, z.t, z.d);
+        dv = new_heads(tape, q->dtype, z.b, z.a, z.t, z.d);
+    }
+    struct tensor *delta = make_delta(tape, grads[0], node->saved[SAVED_OUT], &z);
+    struct tensor *workspace = new_floats(tape, efficient_workspace(tape, &z));
+    attention_kernel(tape, "efficient_attention_backward", &z, 5, q);
+    tensor_unref(tape, delta);
+    tensor_unref(tape, workspace);
+    tensor_unref(tape, dk);
+    tensor_unref(tape, dv);
+}
+
+static const struct backward_op efficient_backward = {"ScaledDotProductEfficientAttentionBackward0",
+                                                      backward_efficient};
+
+static struct tensor *efficient(struct tape *tape, struct tensor *q, struct tensor *k,
+                                struct tensor *v) {
+    struct sizes z = sizes_of(q, k);
+    struct tensor *in[3] = {q, k, v};
+    struct node *node = node_create(tape, &efficient_backward, in, 3, 1);
+    struct tensor *seed = new_int64s(tape, 1), *offset = new_int64s(tape, 1);
+    struct tensor *out = new_heads(tape, q->dtype, z.b, z.a, z.s, z.d);
+    struct tensor *lse = new_floats(tape, node ? z.b * z.a * round_up(z.s, 32) : 0);
+    attention_kernel(tape, "efficient_attention", &z, 2, q);
+    struct tensor *saved[] = {q, k, v, out, lse, seed, offset};
+    for (unsigned i = 0; i < 7; i++)
+        node_save(tape, node, i, saved[i]);
+    node_set_output(node, out, 0);
+    node_finish(tape, node);
+    tensor_unref(tape, lse);
+    tensor_unref(tape, seed);
+    tensor_unref(tape, offset);
+    return out;
+}
+
+/* ---- choice ---- */
+
+static bool is_half(enum dtype dtype) {
+    return dtype == DTYPE_FLOAT16 || dtype == DTYPE_BFLOAT16;
+}
+
+/* check_runtime_disabled_flash and its neighbours: 16-bit types, sm_80 on, head dim up to 256, no mask; sm_86, sm_89 and
+ * sm_120 cannot run the backward of head dims 193 to 224. */
+static bool can_flash(const struct tape *tape, const struct tensor *q, bool mask, bool needs_grad) {
+    uint32_t sm = tape->device->compute_capability;
+    int64_t d = q->shape.size[3];
+    if (mask || !is_half(q->dtype) || sm < 80 || d > 256)
+        return false;
+    bool small_shared_memory = sm == 86 || sm == 89 || sm == 120;
+    return !(small_shared_memory && needs_grad && d > 192 && d <= 224);
+}
+
+/* check_head_dim_size_mem_efficient: rows must be aligned for the kernel's loads: 128 bits with tensor cores. */
+static bool can_efficient(const struct tape *tape, const struct tensor *q) {
+    uint32_t sm = tape->device->compute_capability;
+    if (q->dtype == DTYPE_BFLOAT16 && sm < 80)
+        return false;
+    if (!is_half(q->dtype) && q->dtype != DTYPE_FLOAT32)
+        return false;
+    bool tensor_cores = sm >= 80 || (sm >= 70 && is_half(q->dtype));
+    int64_t alignment = tensor_cores ? 16 / (int64_t)dtype_bytes(q->dtype) : 1;
+    return q->shape.size[3] % alignment == 0;
+}
+
+static bool check_shapes(struct tape *tape, const struct tensor *q, const struct tensor *k,
+                         const struct tensor *v, bool gqa) {
+    bool fits = q->shape.ndim == 4 && k->shape.ndim == 4 && shape_equal(&k->shape, &v->shape) &&
+                q->shape.size[0] == k->shape.size[0] && q->shape.size[3] == k->shape.size[3] &&
+                q->dtype == k->dtype && q->dtype == v->dtype;
+    if (fits && k->shape.size[1] != q->shape.size[1])
+        fits = gqa && k->shape.size[1] > 0 && q->shape.size[1] % k->shape.size[1] == 0;
+    if (!fits) {
+        char a[128], b[128], c[128];
+        tape_fail(tape, ERROR_BAD_SCENARIO,
+                  "scaled_dot_product_attention: query %s, key %s and value %s do not fit%s",
+                  shape_format(&q->shape, a, sizeof a), shape_format(&k->shape, b, sizeof b),
+                  shape_format(&v->shape, c, sizeof c), gqa ? "" : " (enable_gqa is off)");
+    }
+    return fits;
+}
+
+/* query key value attn_mask is_causal enable_gqa */
+static void run_attention(struct tape *tape, struct op_call *call) {
+    struct tensor *q = call->arg[0].tensor, *k = call->arg[1].tensor, *v = call->arg[2].tensor;
+    struct tensor *mask = call->arg[3].tensor, *out;
+    bool causal = call->arg[4].integer != 0, gqa = call->arg[5].integer != 0;
+    bool needs_grad = tape->grad_enabled && (q->requires_grad || k->requires_grad || v->requires_grad);
+    if (!check_shapes(tape, q, k, v, gqa))
+        out = tensor_ref(q);
+    else if (can_flash(tape, q, mask != NULL, needs_grad))
+        out = flash_padded(tape, q, k, v);
+    else if (!mask && can_efficient(tape, q))
+        out = efficient(tape, q, k, v);
+    else
+        out = attention_math(tape, q, k, v, mask, causal);
+    call->out[call->out_count++] = out;
+}
+
+const struct op ops_attention[] = {
+    {"scaled_dot_product_attention", "query:T key:T value:T attn_mask:T? is_causal:b=0 enable_gqa:b=0", AUTOCAST_LOW,
+     "attention by the kernel that PyTorch would choose", run_attention, NULL},
+    {0},
+};

@@ -1,0 +1,104 @@
+/* factory.c: new tensors. Initialisers write in place and ask for nothing (normal_, uniform_, fill_: no request). */
+#include "op.h"
+
+#include <math.h>
+
+struct tensor *aten_empty(struct tape *tape, const struct shape *shape, enum dtype dtype) {
+    return tape_new(tape, dtype, shape);
+}
+
+struct tensor *aten_full(struct tape *tape, const struct shape *shape, enum dtype dtype) {
+    struct tensor *t = tape_new(tape, dtype, shape);
+    tape_kernel(tape, "fill", 0, tensor_nbytes(t), dtype);
+    return t;
+}
+
+static struct tensor *like(struct tape *tape, struct tensor *t) {
+    int64_t stride[TENSOR_MAX_DIMS];
+    strides_preserve(t, stride);
+    struct tensor *out = tape_new_strided(tape, t->dtype, &t->shape, stride);
+    tape_kernel(tape, "fill", 0, tensor_nbytes(out), t->dtype);
+    return out;
+}
+
+struct tensor *aten_ones_like(struct tape *tape, struct tensor *t) {
+    return like(tape, t);
+}
+
+struct tensor *aten_zeros_like(struct tape *tape, struct tensor *t) {
+    return like(tape, t);
+}
+
+static enum dtype dtype_or(const struct op_arg *arg, enum dtype fallback) {
+    return arg->given ? (enum dtype)arg->integer : fallback;
+}
+
+static void run_empty(struct tape *tape, struct op_call *call) {
+    call->out[call->out_count++] =
+        aten_empty(tape, &call->arg[0].shape, dtype_or(&call->arg[1], tape->default_dtype));
+}
+
+static void run_full(struct tape *tape, struct op_call *call) {
+    call->out[call->out_count++] =
+        aten_full(tape, &call->arg[0].shape, dtype_or(&call->arg[1], tape->default_dtype));
+}
+
+static void run_zeros_like(struct tape *tape, struct op_call *call) {
+    call->out[call->out_count++] = aten_zeros_like(tape, call->arg[0].tensor);
+}
+
+/* arange(end) or arange(start, end, step): int64 unless a float or a dtype is given. */
+static void run_arange(struct tape *tape, struct op_call *call) {
+    double start = 0, end = call->arg[0].number, step = 1;
+    if (call->arg[1].given) {
+        start = end;
+        end = call->arg[1].number;
+    }
+    if (call->arg[2].given)
+        step = call->arg[2].number;
+    if (step == 0 || (end - start) / step < 0 || (end - start) / step > 1e15) {
+        tape_fail(tape, ERROR_BAD_SCENARIO, "arange: from %g to %g by %g has no size", start, end, step);
+        end = start;
+        step = 1;
+    }
+    struct shape shape = {.ndim = 1, .size = {(int64_t)ceil((end - start) / step)}};
+    struct tensor *t = tape_new(tape, dtype_or(&call->arg[3], DTYPE_INT64), &shape);
+    tape_kernel(tape, "arange", 0, tensor_nbytes(t), t->dtype);
+    call->out[call->out_count++] = t;
+}
+
+/* A 0-dim tensor of a Python number on the device: filled there by a copy from the host. */
+static void run_scalar_tensor(struct tape *tape, struct op_call *call) {
+    struct shape shape = {.ndim = 0};
+    call->out[call->out_count++] = aten_full(tape, &shape, dtype_or(&call->arg[0], DTYPE_FLOAT32));
+}
+
+static void run_host_scalar(struct tape *tape, struct op_call *call) {
+    struct shape shape = {.ndim = 0};
+    call->out[call->out_count++] =
+        tape_new_host(tape, dtype_or(&call->arg[0], DTYPE_FLOAT32), &shape);
+}
+
+static void run_copy_(struct tape *tape, struct op_call *call) {
+    elementwise_(tape, "copy", call->arg[0].tensor, &call->arg[1].tensor, 1);
+    call->out[call->out_count++] = tensor_ref(call->arg[0].tensor);
+}
+
+static void run_fill_(struct tape *tape, struct op_call *call) {
+    elementwise_(tape, "fill", call->arg[0].tensor, NULL, 0);
+    call->out[call->out_count++] = tensor_ref(call->arg[0].tensor);
+}
+
+const struct op ops_factory[] = {
+    {"empty", "size:I dtype:d?", AUTOCAST_NONE, "memory without values", run_empty, NULL},
+    {"zeros", "size:I dtype:d?", AUTOCAST_NONE, "zeros", run_full, NULL},
+    {"ones", "size:I dtype:d?", AUTOCAST_NONE, "ones", run_full, NULL},
+    {"zeros_like", "self:T", AUTOCAST_NONE, "zeros with the layout of self", run_zeros_like, NULL},
+    {"ones_like", "self:T", AUTOCAST_NONE, "ones with the layout of self", run_zeros_like, NULL},
+    {"arange", "start:f end:f? step:f? dtype:d?", AUTOCAST_NONE, "numbers from start to end", run_arange, NULL},
+    {"scalar_tensor", "dtype:d?", AUTOCAST_NONE, "one number on the device", run_scalar_tensor, NULL},
+    {"host_scalar", "dtype:d?", AUTOCAST_NONE, "one number in host memory", run_host_scalar, NULL},
+    {"copy_", "self:T src:T", AUTOCAST_NONE, "overwrite self with src", run_copy_, NULL},
+    {"fill_", "self:T", AUTOCAST_NONE, "overwrite self (also normal_, uniform_, zero_)", run_fill_, NULL},
+    {0},
+};

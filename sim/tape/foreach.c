@@ -1,0 +1,65 @@
+/* foreach.c: one op over a list of tensors (ATen/native/cuda/Foreach*.cu): one output a tensor, in list order; in-place ones
+ * ask for nothing. */
+#include "op.h"
+
+enum { CHUNK = 65536 }; /* kChunkSize of MultiTensorApply.cuh */
+
+static void give_list(struct tape *tape, struct op_call *call, size_t count) {
+    call->out_list = xcalloc(count ? count : 1, sizeof *call->out_list);
+    if (!call->out_list) {
+        tape_fail_memory(tape);
+        return;
+    }
+    call->out_list_count = count;
+}
+
+static void run_foreach_map(struct tape *tape, struct op_call *call) {
+    struct op_arg *list = &call->arg[0];
+    give_list(tape, call, list->list_count);
+    for (size_t i = 0; i < call->out_list_count; i++)
+        call->out_list[i] = elementwise(tape, call->op->name, list->list[i]->dtype, &list->list[i], 1);
+}
+
+static void run_foreach_in_place(struct tape *tape, struct op_call *call) {
+    struct op_arg *list = &call->arg[0];
+    for (size_t i = 0; i < list->list_count; i++) {
+        struct tensor *others[3];
+        unsigned count = 0;
+        for (unsigned a = 1; a < 4; a++)
+            if (call->arg[a].list && i < call->arg[a].list_count)
+                others[count++] = call->arg[a].list[i];
+        elementwise_(tape, call->op->name, list->list[i], others, count);
+    }
+}
+
+/* _foreach_norm: partial norms of each 65,536-element chunk as floats, a result a tensor. */
+static void run_foreach_norm(struct tape *tape, struct op_call *call) {
+    struct op_arg *list = &call->arg[0];
+    int64_t chunks = 0;
+    for (size_t i = 0; i < list->list_count; i++)
+        chunks += (shape_numel(&list->list[i]->shape) + CHUNK - 1) / CHUNK;
+    struct shape partial = {.ndim = 1, .size = {chunks}}, scalar = {.ndim = 0};
+    struct tensor *norms = tape_new(tape, DTYPE_FLOAT32, &partial);
+    give_list(tape, call, list->list_count);
+    for (size_t i = 0; i < call->out_list_count; i++) {
+        call->out_list[i] = tape_new(tape, list->list[i]->dtype, &scalar);
+        tape_kernel(tape, "foreach_norm", 2 * (uint64_t)shape_numel(&list->list[i]->shape),
+                    tensor_nbytes(list->list[i]), list->list[i]->dtype);
+    }
+    tensor_unref(tape, norms);
+}
+
+const struct op ops_foreach[] = {
+    {"foreach_sqrt", "self:L", AUTOCAST_NONE, "square roots of a list", run_foreach_map, "aten::_foreach_sqrt"},
+    {"foreach_add", "self:L other:L?", AUTOCAST_NONE, "sums of two lists, scaled", run_foreach_map, "aten::_foreach_add"},
+    {"foreach_add_", "self:L other:L?", AUTOCAST_NONE, "in place", run_foreach_in_place, "aten::_foreach_add_"},
+    {"foreach_mul_", "self:L other:L?", AUTOCAST_NONE, "in place", run_foreach_in_place, "aten::_foreach_mul_"},
+    {"foreach_div_", "self:L other:L?", AUTOCAST_NONE, "in place", run_foreach_in_place, "aten::_foreach_div_"},
+    {"foreach_lerp_", "self:L end:L", AUTOCAST_NONE, "in place", run_foreach_in_place, "aten::_foreach_lerp_"},
+    {"foreach_addcmul_", "self:L tensor1:L tensor2:L", AUTOCAST_NONE, "in place", run_foreach_in_place,
+     "aten::_foreach_addcmul_"},
+    {"foreach_addcdiv_", "self:L tensor1:L tensor2:L", AUTOCAST_NONE, "in place", run_foreach_in_place,
+     "aten::_foreach_addcdiv_"},
+    {"foreach_norm", "self:L", AUTOCAST_NONE, "2-norms of a list", run_foreach_norm, "aten::_foreach_norm"},
+    {0},
+};

@@ -1,0 +1,379 @@
+/* matmul.c: matrix products and their library workspaces, from mm to linear.
+ *
+ * A product asks for its output first, then for the workspace of the library handle (framework.h tells for how long).
+ * Operands whose rows or columns do not lie contiguously are copied for the call (ATen/native/cuda/Blas.cpp,
+ * prepare_matrix_for_cublas). Products with a fused bias go through cuBLASLt, with a smaller workspace of their own. */
+#include <string.h>
+
+#include "op.h"
+
+/* at::cuda::getChosenWorkspaceSize: 32 MiB from sm_90 on, else :4096:2:16:8 of cuBLAS' format (KiB:count). */
+static uint64_t cublas_workspace_bytes(const struct device *device) {
+    return device->compute_capability >= 90 ? 4096 * 8 * UINT64_C(1024)
+                                            : (2 * 4096 + 8 * 16) * UINT64_C(1024);
+}
+
+/* A kept workspace belongs to a handle, that is to a thread, and a stream. */
+static void keep_workspace(struct tape *tape, uint64_t bytes) {
+    for (size_t i = 0; i < tape->workspaces.count; i++)
+        if (tape->workspaces.at[i].thread == tape->thread &&
+            tape->workspaces.at[i].stream == tape->stream)
+            return;
+    struct tape_workspace w = {.thread = tape->thread, .stream = tape->stream};
+    w.tensor = tape_new_bytes(tape, bytes, CATEGORY_WORKSPACE);
+    if (!array_push(&tape->workspaces, w))
+        tape_fail_memory(tape);
+}
+
+/* What must be given back after the call; NULL when the workspace is kept. */
+static struct tensor *take_workspace(struct tape *tape, bool fused_bias) {
+    const struct framework *f = tape->framework;
+    uint64_t bytes = cublas_workspace_bytes(tape->device);
+    if (fused_bias && !f->cublaslt_unified)
+        return tape_new_bytes(tape, f->cublaslt_workspace_bytes, CATEGORY_WORKSPACE);
+    if (f->cublas_workspace == WORKSPACE_PER_CALL)
+        return tape_new_bytes(tape, bytes, CATEGORY_WORKSPACE);
+    keep_workspace(tape, bytes);
+    return NULL;
+}
+
+/* Whether a matrix (dims `row`, `col`) can be handed to cuBLAS as it lies: one stride 1, the other a leading dimension. */
+static bool is_blas_layout(const struct tensor *t, unsigned row, unsigned col) {
+    int64_t rows = t->shape.size[row], cols = t->shape.size[col];
+    int64_t sr = t->stride[row], sc = t->stride[col];
+    return (sc == 1 && sr >= (cols > 1 ? cols : 1)) || (sr == 1 && sc >= (rows > 1 ? rows : 1));
+}
+
+static struct tensor *prepare(struct tape *tape, struct tensor *t) {
+    unsigned n = t->shape.ndim;
+    if (is_blas_layout(t, n - 2, n - 1))
+        return tensor_ref(t);
+    bool grad = tape->grad_enabled; /* the copy is below autograd */
+    tape->grad_enabled = false;
+    struct tensor *copy = aten_contiguous(tape, t);
+    tape->grad_enabled = grad;
+    return copy;
+}
+
+static void product_kernel(struct tape *tape, const char *name, struct tensor *a, struct tensor *b,
+                           struct tensor *out) {
+    uint64_t inner = (uint64_t)a->shape.size[a->shape.ndim - 1];
+    tape_kernel(tape, name, 2 * inner * (uint64_t)shape_numel(&out->shape),
+                tensor_nbytes(a) + tensor_nbytes(b) + tensor_nbytes(out), out->dtype);
+}
+
+static bool check_product(struct tape *tape, const char *name, struct tensor *a, struct tensor *b,
+                          unsigned ndim) {
+    unsigned n = ndim;
+    if (a->shape.ndim == n && b->shape.ndim == n &&
+        a->shape.size[n - 1] == b->shape.size[n - 2] && a->dtype == b->dtype &&
+        (n == 2 || a->shape.size[0] == b->shape.size[0]))
+        return true;
+    char x[128], y[128];
+    tape_fail(tape, ERROR_BAD_SCENARIO, "%s: cannot multiply %s (%s) by %s (%s)", name,
+              shape_format(&a->shape, x, sizeof x), dtype_name(a->dtype),
+              shape_format(&b->shape, y, sizeof y), dtype_name(b->dtype));
+    return false;
+}
+
+static struct tensor *product(struct tape *tape, const char *name, struct tensor *a, struct tensor *b,
+                              bool fused_bias) {
+    struct shape shape = a->shape;
+    shape.size[shape.ndim - 1] = b->shape.size[b->shape.ndim - 1];
+    struct tensor *out = tape_new(tape, a->dtype, &shape);
+    if (shape_numel(&shape) == 0)
+        return out;
+    struct tensor *pa = prepare(tape, a), *pb = prepare(tape, b);
+    struct tensor *workspace = take_workspace(tape, fused_bias);
+    product_kernel(tape, name, a, b, out);
+    tensor_unref(tape, workspace);
+    tensor_unref(tape, pa);
+    tensor_unref(tape, pb);
+    return out;
+}
+
+static bool is_column_major(const struct tensor *t) {
+    return t->stride[0] == 1 && t->stride[1] == t->shape.size[0];
+}
+
+/* FunctionsManual.cpp mm_mat1_grad: a result for a column-major input is made column-major. */
+static struct tensor *grad_mat1(struct tape *tape, struct tensor *grad, struct tensor *mat2,
+                                bool mat1_column_major) {
+    struct tensor *transposed, *out;
+    if (mat1_column_major) { /* mat2.mm(grad.t()).t() */
+        transposed = aten_t(tape, grad);
+        struct tensor *p = product(tape, "mm", mat2, transposed, false);
+        out = aten_t(tape, p);
+        tensor_unref(tape, p);
+    } else {
+        transposed = aten_t(tape, mat2);
+        out = product(tape, "mm", grad, transposed, false);
+    }
+    tensor_unref(tape, transposed);
+    return out;
+}
+
+static struct tensor *grad_mat2(struct tape *tape, struct tensor *grad, struct tensor *mat1,
+                                bool mat2_column_major) {
+    struct tensor *transposed, *out;
+    if (mat2_column_major) { /* grad.t().mm(mat1).t() */
+        transposed = aten_t(tape, grad);
+        struct tensor *p = product(tape, "mm", transposed, mat1, false);
+        out = aten_t(tape, p);
+        tensor_unref(tape, p);
+    } else {
+        transposed = aten_t(tape, mat1);
+        out = product(tape, "mm", transposed, grad, false);
+    }
+    tensor_unref(tape, transposed);
+    return out;
+}
+
+/* saved[0] = self, saved[1] = mat2; args: [0], [1] whether each is column-major */
+static void backward_mm(struct tape *tape, struct node *node, struct tensor **grads,
+                        struct tensor **out) {
+    if (node_wants(node, 1))
+        out[1] = grad_mat2(tape, grads[0], node->saved[0], node->args[1] != 0);
+    if (node_wants(node, 0))
+        out[0] = grad_mat1(tape, grads[0], node->saved[1], node->args[0] != 0);
+}
+
+static const struct backward_op mm_backward = {"MmBackward0", backward_mm};
+
+static void save_operands(struct tape *tape, struct node *node, unsigned first, struct tensor *a,
+                          struct tensor *b) {
+    if (!node)
+        return;
+    if (node_wants(node, first + 1))
+        node_save(tape, node, 0, a);
+    if (node_wants(node, first))
+        node_save(tape, node, 1, b);
+    node->args[0] = is_column_major(a);
+    node->args[1] = is_column_major(b);
+}
+
+struct tensor *aten_mm(struct tape *tape, struct tensor *a, struct tensor *b) {
+    if (!check_product(tape, "mm", a, b, 2))
+        return tensor_ref(a);
+    struct tensor *in[2] = {a, b};
+    struct node *node = node_create(tape, &mm_backward, in, 2, 1);
+    save_operands(tape, node, 0, a, b);
+    struct tensor *out = product(tape, "mm", a, b, false);
+    node_set_output(node, out, 0);
+    node_finish(tape, node);
+    return out;
+}
+
+/* Edges: bias, mat1, mat2; the gradients come in the order mat1, mat2, bias, the bias' sum by the engine. */
+static void backward_addmm(struct tape *tape, struct node *node, struct tensor **grads,
+                           struct tensor **out) {
+    if (node_wants(node, 1))
+        out[1] = grad_mat1(tape, grads[0], node->saved[1], node->args[0] != 0);
+    if (node_wants(node, 2))
+        out[2] = grad_mat2(tape, grads[0], node->saved[0], node->args[1] != 0);
+    if (node_wants(node, 0))
+        out[0] = tensor_ref(grads[0]);
+}
+
+static const struct backward_op addmm_backward = {"AddmmBackward0", backward_addmm};
+
+/* The cuBLASLt path of addmm (Blas.cpp, isInputCompliesAddmmCudaLt): a 1-dim bias of the output's width, contiguous,
+ * and a second matrix with more than one row and column. */
+static bool has_fused_bias(const struct tensor *bias, const struct tensor *b) {
+    return bias->shape.ndim == 1 && bias->shape.size[0] == b->shape.size[1] &&
+           tensor_is_contiguous(bias) && b->shape.size[0] > 1 && b->shape.size[1] > 1;
+}
+
+static struct tensor *addmm(struct tape *tape, struct tensor *bias, struct tensor *a, struct tensor *b) {
+    if (!check_product(tape, "addmm", a, b, 2))
+        return tensor_ref(a);
+    struct tensor *in[3] = {bias, a, b};
+    struct node *node = node_create(tape, &addmm_backward, in, 3, 1);
+    save_operands(tape, node, 1, a, b);
+    struct tensor *out = product(tape, "addmm", a, b, has_fused_bias(bias, b));
+    node_set_output(node, out, 0);
+    node_finish(tape, node);
+    return out;
+}
+
+/* saved[0] = self, saved[1] = mat2 */
+static void backward_bmm(struct tape *tape, struct node *node, struct tensor **grads,
+                         struct tensor **out) {
+    if (node_wants(node, 1)) {
+        struct tensor *transposed = aten_transpose(tape, node->saved[0], 1, 2);
+        out[1] = product(tape, "bmm", transposed, grads[0], false);
+        tensor_unref(tape, transposed);
+    }
+    if (node_wants(node, 0)) {
+        struct tensor *transposed = aten_transpose(tape, node->saved[1], 1, 2);
+        out[0] = product(tape, "bmm", grads[0], transposed, false);
+        tensor_unref(tape, transposed);
+    }
+}
+
+static const struct backward_op bmm_backward = {"BmmBackward0", backward_bmm};
+
+struct tensor *aten_bmm(struct tape *tape, struct tensor *a, struct tensor *b) {
+    if (!check_product(tape, "bmm", a, b, 3))
+        return tensor_ref(a);
+    struct tensor *in[2] = {a, b};
+    struct node *node = node_create(tape, &bmm_backward, in, 2, 1);
+    save_operands(tape, node, 0, a, b);
+    struct tensor *out = product(tape, "bmm", a, b, false);
+    node_set_output(node, out, 0);
+    node_finish(tape, node);
+    return out;
+}
+
+/* ---- matmul and linear: compositions ---- */
+
+/* LinearAlgebra.cpp should_fold: a batch times a matrix becomes one mm when the matrix needs a gradient or the batch
+ * dims lie contiguously. */
+static bool should_fold(const struct tensor *batch, const struct tensor *matrix) {
+    if (matrix->requires_grad)
+        return true;
+    if (batch->shape.ndim == 2 || shape_numel(&batch->shape) == 0)
+        return batch->shape.ndim != 2;
+    for (unsigned i = 0; i + 2 < batch->shape.ndim; i++)
+        if (batch->stride[i] != batch->stride[i + 1] * batch->shape.size[i + 1])
+            return false;
+    return true;
+}
+
+static struct tensor *fold(struct tape *tape, struct tensor *a, struct tensor *b) {
+    unsigned n = a->shape.ndim;
+    struct shape folded = {.ndim = 2, .size = {1, a->shape.size[n - 1]}};
+    for (unsigned i = 0; i + 1 < n; i++)
+        folded.size[0] *= a->shape.size[i];
+    struct shape shape = a->shape;
+    shape.size[n - 1] = b->shape.size[1];
+    struct tensor *flat = aten_reshape(tape, a, &folded);
+    struct tensor *p = aten_mm(tape, flat, b);
+    struct tensor *out = tape->status == TAPE_OK ? aten_unsafe_view(tape, p, &shape) : tensor_ref(p);
+    tensor_unref(tape, flat);
+    tensor_unref(tape, p);
+    return out;
+}
+
+/* Both operands are expanded to the common batch and handed to bmm as 3-D; a copy where the strides do not allow it. */
+static struct tensor *flatten_batch(struct tape *tape, struct tensor *t, const struct shape *batch) {
+    struct shape expanded = *batch;
+    unsigned n = t->shape.ndim;
+    expanded.size[expanded.ndim++] = t->shape.size[n - 2];
+    expanded.size[expanded.ndim++] = t->shape.size[n - 1];
+    struct shape flat = {.ndim = 3, .size = {shape_numel(batch), t->shape.size[n - 2], t->shape.size[n - 1]}};
+    struct tensor *view = aten_expand(tape, t, &expanded);
+    struct tensor *out = aten_reshape(tape, view, &flat);
+    tensor_unref(tape, view);
+    return out;
+}
+
+static struct tensor *batched(struct tape *tape, struct tensor *a, struct tensor *b) {
+    struct shape batch_a = a->shape, batch_b = b->shape, batch;
+    batch_a.ndim -= 2;
+    batch_b.ndim -= 2;
+    if (!shape_broadcast(&batch_a, &batch_b, &batch) || batch.ndim + 2 > TENSOR_MAX_DIMS) {
+        char x[128], y[128];
+        tape_fail(tape, ERROR_BAD_SCENARIO, "matmul: shapes %s and %s do not fit",
+                  shape_format(&a->shape, x, sizeof x), shape_format(&b->shape, y, sizeof y));
+        return tensor_ref(a);
+    }
+    struct tensor *fa = flatten_batch(tape, a, &batch);
+    struct tensor *fb = flatten_batch(tape, b, &batch);
+    struct tensor *p = aten_bmm(tape, fa, fb);
+    struct shape shape = batch;
+    shape.size[shape.ndim++] = a->shape.size[a->shape.ndim - 2];
+    shape.size[shape.ndim++] = b->shape.size[b->shape.ndim - 1];
+    struct tensor *out = tape->status == TAPE_OK ? aten_unsafe_view(tape, p, &shape) : tensor_ref(p);
+    tensor_unref(tape, fa);
+    tensor_unref(tape, fb);
+    tensor_unref(tape, p);
+    return out;
+}
+
+struct tensor *aten_matmul(struct tape *tape, struct tensor *a, struct tensor *b) {
+    if (a->shape.ndim < 2 || b->shape.ndim < 2) {
+        tape_fail(tape, ERROR_BAD_SCENARIO, "matmul: needs at least 2 dims, found %u and %u", a->shape.ndim,
+                  b->shape.ndim);
+        return tensor_ref(a);
+    }
+    if (a->shape.ndim == 2 && b->shape.ndim == 2)
+        return aten_mm(tape, a, b);
+    if (b->shape.ndim == 2 && should_fold(a, b))
+        return fold(tape, a, b);
+    return batched(tape, a, b);
+}
+
+/* linear: a fused addmm for 2-D inputs and (flattened) for contiguous 3-D ones, else matmul and an in-place add. */
+static struct tensor *linear(struct tape *tape, struct tensor *x, struct tensor *weight,
+                             struct tensor *bias) {
+    unsigned n = x->shape.ndim;
+    if (weight->shape.ndim != 2 || n < 2 || x->shape.size[n - 1] != weight->shape.size[1] ||
+        x->dtype != weight->dtype) {
+        char a[128], b[128];
+        tape_fail(tape, ERROR_BAD_SCENARIO, "linear: input %s (%s) does not fit weight %s (%s)",
+                  shape_format(&x->shape, a, sizeof a), dtype_name(x->dtype),
+                  shape_format(&weight->shape, b, sizeof b), dtype_name(weight->dtype));
+        return tensor_ref(x);
+    }
+    struct tensor *flat = NULL, *out;
+    if (bias && n == 2) {
+        struct tensor *wt = aten_t(tape, weight);
+        out = addmm(tape, bias, x, wt);
+        tensor_unref(tape, wt);
+        return out;
+    }
+    if (bias && n > 2 && tensor_is_contiguous(x)) {
+        struct shape folded = {.ndim = 2, .size = {shape_numel(&x->shape) / x->shape.size[n - 1], x->shape.size[n - 1]}};
+        struct shape shape = x->shape;
+        shape.size[n - 1] = weight->shape.size[0];
+        flat = aten_reshape(tape, x, &folded);
+        struct tensor *wt = aten_t(tape, weight);
+        struct tensor *p = addmm(tape, bias, flat, wt);
+        out = tape->status == TAPE_OK ? aten_view(tape, p, &shape) : tensor_ref(p);
+        tensor_unref(tape, flat);
+        tensor_unref(tape, wt);
+        tensor_unref(tape, p);
+        return out;
+    }
+    struct tensor *wt = aten_t(tape, weight);
+    out = aten_matmul(tape, x, wt);
+    tensor_unref(tape, wt);
+    if (bias) {
+        struct tensor *sum = aten_add(tape, out, bias);
+        tensor_unref(tape, out);
+        out = sum;
+    }
+    return out;
+}
+
+static void run_mm(struct tape *tape, struct op_call *call) {
+    call->out[call->out_count++] = aten_mm(tape, call->arg[0].tensor, call->arg[1].tensor);
+}
+
+static void run_bmm(struct tape *tape, struct op_call *call) {
+    call->out[call->out_count++] = aten_bmm(tape, call->arg[0].tensor, call->arg[1].tensor);
+}
+
+static void run_addmm(struct tape *tape, struct op_call *call) {
+    call->out[call->out_count++] =
+        addmm(tape, call->arg[0].tensor, call->arg[1].tensor, call->arg[2].tensor);
+}
+
+static void run_matmul(struct tape *tape, struct op_call *call) {
+    call->out[call->out_count++] = aten_matmul(tape, call->arg[0].tensor, call->arg[1].tensor);
+}
+
+static void run_linear(struct tape *tape, struct op_call *call) {
+    call->out[call->out_count++] =
+        linear(tape, call->arg[0].tensor, call->arg[1].tensor, call->arg[2].tensor);
+}
+
+const struct op ops_matmul[] = {
+    {"mm", "self:T mat2:T", AUTOCAST_LOW, "product of two matrices", run_mm, NULL},
+    {"bmm", "self:T mat2:T", AUTOCAST_LOW, "products of two batches of matrices", run_bmm, NULL},
+    {"addmm", "bias:T mat1:T mat2:T", AUTOCAST_LOW, "bias + mat1 @ mat2", run_addmm, NULL},
+    {"matmul", "self:T other:T", AUTOCAST_LOW, "matrix product with broadcast batches", run_matmul, NULL},
+    {"linear", "input:T weight:T bias:T?", AUTOCAST_LOW, "input @ weight.t() + bias", run_linear, NULL},
+    {0},
+};

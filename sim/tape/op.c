@@ -1,0 +1,142 @@
+/* op.c: the list of op tables, and the one way into an op. */
+#include "op.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char *const op_dtype_marker = "dtype";
+
+static const struct op *const tables[] = {
+    ops_factory, ops_elementwise, ops_activation, ops_reduce,    ops_view, ops_join,    ops_matmul,
+    ops_softmax, ops_loss,        ops_embedding,  ops_attention, ops_scan, ops_foreach, ops_fused,
+};
+
+const struct op *op_row(size_t index) {
+    for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++)
+        for (const struct op *op = tables[t]; op->name; op++)
+            if (index-- == 0)
+                return op;
+    return NULL;
+}
+
+const struct op *op_find(const char *name) {
+    for (size_t i = 0; op_row(i); i++)
+        if (strcmp(op_row(i)->name, name) == 0)
+            return op_row(i);
+    return NULL;
+}
+
+/* The cached low-precision copy of a leaf (at::autocast::cached_cast): fp32 leaves that require grad and are not views
+ * are cast once a region. */
+static struct tensor *autocast_cast(struct tape *tape, struct tensor *t, enum dtype dtype) {
+    bool cached = t->dtype == DTYPE_FLOAT32 && t->requires_grad && !t->grad_fn &&
+                  dtype == tape->autocast;
+    for (size_t i = 0; cached && i < tape->autocast_cache.count; i++)
+        if (tape->autocast_cache.at[i].leaf == t)
+            return tensor_ref(tape->autocast_cache.at[i].copy);
+    const char *op = tape->op;
+    tape->op = "aten::to";
+    struct tensor *copy = aten_to(tape, t, dtype);
+    tape->op = op;
+    if (cached) {
+        struct autocast_entry entry = {.leaf = tensor_ref(t), .copy = tensor_ref(copy)};
+        if (!array_push(&tape->autocast_cache, entry))
+            tape_fail_memory(tape);
+    }
+    return copy;
+}
+
+/* Only 16-bit and 32-bit floats on the device take part. */
+static bool is_eligible(const struct tensor *t) {
+    return t && !t->host && dtype_is_float(t->dtype) && t->dtype != DTYPE_FLOAT64;
+}
+
+static enum dtype autocast_target(const struct tape *tape, const struct op_call *call) {
+    switch (call->op->autocast) {
+    case AUTOCAST_LOW:
+        return tape->autocast;
+    case AUTOCAST_FP32:
+        for (unsigned i = 0; i < OP_MAX_ARGS; i++) /* an explicit dtype argument decides itself */
+            if (call->arg[i].given && call->arg[i].text == op_dtype_marker)
+                return DTYPE_NONE;
+        return DTYPE_FLOAT32;
+    case AUTOCAST_PROMOTE: {
+        enum dtype widest = DTYPE_NONE;
+        for (unsigned i = 0; i < OP_MAX_ARGS; i++) {
+            if (is_eligible(call->arg[i].tensor))
+                widest = widest == DTYPE_NONE ? call->arg[i].tensor->dtype
+                                              : dtype_promote(widest, call->arg[i].tensor->dtype);
+            for (size_t j = 0; j < call->arg[i].list_count; j++)
+                if (is_eligible(call->arg[i].list[j]))
+                    widest = widest == DTYPE_NONE
+                                 ? call->arg[i].list[j]->dtype
+                                 : dtype_promote(widest, call->arg[i].list[j]->dtype);
+        }
+        return widest;
+    }
+    case AUTOCAST_NONE:
+        break;
+    }
+    return DTYPE_NONE;
+}
+
+static void run_plain(struct tape *tape, struct op_call *call) {
+    char name[64];
+    const char *outer = tape->op;
+    if (call->op->trace_name) {
+        tape->op = call->op->trace_name;
+    } else {
+        uint32_t id = 0;
+        int n = snprintf(name, sizeof name, "aten::%s", call->op->name);
+        if (!strtab_add(&tape->strings, name, (size_t)n, &id))
+            tape_fail_memory(tape);
+        tape->op = strtab_text(&tape->strings, id);
+    }
+    call->op->run(tape, call);
+    tape->op = outer;
+}
+
+static void run_autocast(struct tape *tape, struct op_call *call) {
+    enum dtype target = autocast_target(tape, call);
+    struct tensor *casts[OP_MAX_ARGS] = {NULL}, *originals[OP_MAX_ARGS];
+    enum dtype region = tape->autocast;
+    for (unsigned i = 0; i < OP_MAX_ARGS; i++) {
+        originals[i] = call->arg[i].tensor;
+        if (target == DTYPE_NONE || !is_eligible(originals[i]) || originals[i]->dtype == target)
+            continue;
+        casts[i] = autocast_cast(tape, originals[i], target);
+        call->arg[i].tensor = casts[i];
+    }
+    tape->autocast = DTYPE_NONE; /* inside, autocast is off */
+    run_plain(tape, call);
+    tape->autocast = region;
+    for (unsigned i = 0; i < OP_MAX_ARGS; i++) {
+        call->arg[i].tensor = originals[i];
+        tensor_unref(tape, casts[i]);
+    }
+}
+
+static void record(struct tape *tape, struct op_call *call) {
+    struct tensor *inputs[OP_MAX_ARGS];
+    unsigned count = 0;
+    for (unsigned i = 0; i < OP_MAX_ARGS; i++)
+        if (call->arg[i].tensor)
+            inputs[count++] = call->arg[i].tensor;
+    struct tape_record r = {.op = call->op->name,
+                            .owner = tape_owner(tape),
+                            .inputs = inputs,
+                            .outputs = call->out,
+                            .input_count = count,
+                            .output_count = call->out_count};
+    r.node = call->out_count ? call->out[0]->grad_fn : NULL;
+    tape->sink.record(tape->sink.user, &r);
+}
+
+void op_run(struct tape *tape, struct op_call *call) {
+    if (tape->autocast != DTYPE_NONE && call->op->autocast != AUTOCAST_NONE)
+        run_autocast(tape, call);
+    else
+        run_plain(tape, call);
+    if (tape->sink.record && tape->status == TAPE_OK)
+        record(tape, call);
+}

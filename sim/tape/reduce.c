@@ -1,0 +1,324 @@
+/* reduce.c: sums and means, with the staging memory that a GPU reduction asks for when one output is split over several
+ * thread blocks. The launch rule is that of ATen/native/cuda/Reduce.cuh (setReduceConfig, set_block_dimension,
+ * global_memory_size, semaphore_size), vt0 = input_vec_size = 4, 512 threads at most, warps of 32. */
+#include <string.h>
+
+#include "op.h"
+
+enum { WARP = 32, MAX_THREADS = 512, VECTOR = 4, MIN_PER_THREAD = 16, MAX_PER_THREAD = 256 };
+
+/* The iteration of a reduction after TensorIterator has ordered and joined the dims: reduced ones first, each group
+ * from the fastest moving. */
+struct iteration {
+    unsigned ndim, reduced; /* dims, of which reduced */
+    int64_t size[TENSOR_MAX_DIMS], stride[TENSOR_MAX_DIMS]; /* of the input, in elements */
+    bool is_reduced[TENSOR_MAX_DIMS];
+    int64_t outputs, inputs_per_output;
+};
+
+static int compare(const struct iteration *it, unsigned a, unsigned b) {
+    if (it->is_reduced[a] != it->is_reduced[b])
+        return it->is_reduced[a] ? -1 : 1;
+    if (it->stride[a] == 0 || it->stride[b] == 0)
+        return 0;
+    if (it->stride[a] != it->stride[b])
+        return it->stride[a] < it->stride[b] ? -1 : 1;
+    return it->size[a] > it->size[b] ? 1 : 0;
+}
+
+static void swap_dims(struct iteration *it, unsigned a, unsigned b) {
+    int64_t size = it->size[a], stride = it->stride[a];
+    bool reduced = it->is_reduced[a];
+    it->size[a] = it->size[b];
+    it->stride[a] = it->stride[b];
+    it->is_reduced[a] = it->is_reduced[b];
+    it->size[b] = size;
+    it->stride[b] = stride;
+    it->is_reduced[b] = reduced;
+}
+
+static void order_dims(struct iteration *it) {
+    for (unsigned i = 1; i < it->ndim; i++) {
+        unsigned at = i;
+        for (unsigned j = i; j-- > 0;) {
+            int order = compare(it, j, at);
+            if (order > 0) {
+                swap_dims(it, j, at);
+                at = j;
+            } else if (order < 0) {
+                break;
+            }
+        }
+    }
+}
+
+/* Neighbours of one kind that lie contiguously become one dim (TensorIterator::coalesce_dimensions). */
+static void join_dims(struct iteration *it) {
+    unsigned to = 0;
+    for (unsigned i = 1; i < it->ndim; i++) {
+        bool one = it->size[to] == 1 || it->size[i] == 1;
+        bool joins = it->is_reduced[i] == it->is_reduced[to] &&
+                     (one || it->size[to] * it->stride[to] == it->stride[i]);
+        if (joins) {
+            if (it->size[to] == 1)
+                it->stride[to] = it->stride[i];
+            it->size[to] *= it->size[i];
+        } else {
+            to++;
+            it->size[to] = it->size[i];
+            it->stride[to] = it->stride[i];
+            it->is_reduced[to] = it->is_reduced[i];
+        }
+    }
+    it->ndim = it->ndim ? to + 1 : 0;
+}
+
+static struct iteration make_iteration(const struct tensor *t, uint32_t mask) {
+    struct iteration it = {.outputs = 1, .inputs_per_output = 1};
+    for (unsigned i = t->shape.ndim; i-- > 0;) { /* innermost first */
+        bool reduced = (mask >> i) & 1;
+        it.size[it.ndim] = t->shape.size[i];
+        it.stride[it.ndim] = t->stride[i];
+        it.is_reduced[it.ndim++] = reduced;
+        if (reduced)
+            it.inputs_per_output *= t->shape.size[i];
+        else
+            it.outputs *= t->shape.size[i];
+    }
+    /* size-1 dims move nowhere: they count as whatever lets their neighbours join */
+    order_dims(&it);
+    unsigned kept = 0;
+    for (unsigned i = 0; i < it.ndim; i++)
+        if (it.size[i] != 1) {
+            it.size[kept] = it.size[i];
+            it.stride[kept] = it.stride[i];
+            it.is_reduced[kept++] = it.is_reduced[i];
+        }
+    it.ndim = kept;
+    join_dims(&it);
+    for (unsigned i = 0; i < it.ndim; i++)
+        it.reduced += it.is_reduced[i];
+    return it;
+}
+
+static int64_t last_pow2(int64_t n) {
+    int64_t p = 1;
+    while (p * 2 <= n)
+        p *= 2;
+    return p;
+}
+
+static int64_t smaller(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+static int64_t larger(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+static int64_t div_up(int64_t a, int64_t b) {
+    return (a + b - 1) / b;
+}
+
+/* get_output_vec_size: 4, halved until it divides the fastest output dim and all outer strides. */
+static int64_t output_vector(const struct iteration *it) {
+    int64_t v = VECTOR;
+    while (it->size[it->reduced] % v != 0)
+        v /= 2;
+    for (unsigned i = 0; i < it->ndim; i++)
+        if (i != it->reduced)
+            while (it->stride[i] % v != 0)
+                v /= 2;
+    return v;
+}
+
+struct staging {
+    uint64_t buffer, semaphores;
+};
+
+static struct staging stage(const struct tape *tape, const struct iteration *it,
+                            uint64_t accumulator_bytes) {
+    struct staging none = {0, 0};
+    if (it->ndim == 0 || it->outputs == 0 || it->inputs_per_output == 0)
+        return none;
+    bool along_input = it->reduced == it->ndim ||
+                       (it->reduced > 0 && it->stride[0] < it->stride[it->reduced]);
+    int64_t dim0 = along_input ? it->inputs_per_output : it->outputs;
+    int64_t dim1 = along_input ? it->outputs : it->inputs_per_output;
+    int64_t fastest = along_input ? it->stride[0] : it->stride[it->reduced];
+    int64_t vector = 1;
+    if (fastest == 1) {
+        if (along_input && dim0 > 128 && it->ndim == 1) {
+            dim0 /= VECTOR;
+        } else if (!along_input) {
+            vector = output_vector(it);
+            dim0 /= vector;
+        }
+    }
+    int64_t threads = MAX_THREADS / vector;
+    int64_t p0 = dim0 < threads ? last_pow2(dim0) : threads;
+    int64_t p1 = dim1 < threads ? last_pow2(dim1) : threads;
+    int64_t width = smaller(p0, WARP);
+    int64_t height = smaller(p1, threads / width);
+    width = smaller(p0, threads / height);
+    int64_t step_input = 1, step_output = 1;
+    if (along_input)
+        step_input *= width;
+    else
+        step_output *= width;
+    bool height_reduces = false;
+    int64_t per_thread = div_up(it->inputs_per_output, step_input);
+    if (per_thread >= height * MIN_PER_THREAD || per_thread >= MAX_PER_THREAD) {
+        step_input *= height;
+        height_reduces = true;
+    } else {
+        step_output *= height;
+    }
+    per_thread = div_up(it->inputs_per_output, step_input);
+    const struct device *device = tape->device;
+    int64_t grid = div_up(it->outputs / vector, step_output);
+    int64_t target = (int64_t)device->multiprocessors *
+                     ((int64_t)device->threads_per_multiprocessor / (width * height));
+    if (!height_reduces || per_thread < MAX_PER_THREAD || grid > target)
+        return none;
+    int64_t blocks = larger(smaller(div_up(target, grid), div_up(per_thread, MIN_PER_THREAD)),
+                            div_up(per_thread, MAX_PER_THREAD));
+    if (blocks <= 1)
+        return none;
+    uint64_t buffer = accumulator_bytes * (uint64_t)it->outputs * (uint64_t)blocks;
+    if (!along_input)
+        buffer *= (uint64_t)(width * vector);
+    return (struct staging){buffer, 4 * (uint64_t)grid};
+}
+
+static struct shape reduced_shape(const struct shape *shape, uint32_t mask, bool keepdim) {
+    struct shape out = {.ndim = 0};
+    for (unsigned i = 0; i < shape->ndim; i++)
+        if (!((mask >> i) & 1))
+            out.size[out.ndim++] = shape->size[i];
+        else if (keepdim)
+            out.size[out.ndim++] = 1;
+    return out;
+}
+
+struct tensor *reduce(struct tape *tape, const char *name, struct tensor *t, uint32_t mask,
+                      bool keepdim, enum dtype dtype) {
+    struct shape shape = reduced_shape(&t->shape, mask, keepdim);
+    struct tensor *out = tape_new(tape, dtype, &shape);
+    struct iteration it = make_iteration(t, mask);
+    uint64_t accumulator = dtype == DTYPE_BOOL ? 1 : dtype_is_float(dtype) && dtype != DTYPE_FLOAT64 ? 4 : 8;
+    struct staging staging = stage(tape, &it, accumulator);
+    struct tensor *buffer = NULL, *semaphores = NULL;
+    if (staging.buffer > 0) {
+        buffer = tape_new_bytes(tape, staging.buffer, CATEGORY_TEMPORARY);
+        semaphores = tape_new_bytes(tape, staging.semaphores, CATEGORY_TEMPORARY);
+    }
+    tape_kernel(tape, name, (uint64_t)shape_numel(&t->shape),
+                tensor_nbytes(t) + tensor_nbytes(out) + 2 * staging.buffer, t->dtype);
+    tensor_unref(tape, buffer);
+    tensor_unref(tape, semaphores);
+    return out;
+}
+
+/* at::sum_to: sums the leading dims and those of size 1, then drops the leading ones by a view. */
+struct tensor *aten_sum_to(struct tape *tape, struct tensor *t, const struct shape *shape) {
+    if (shape_equal(&t->shape, shape))
+        return tensor_ref(t);
+    unsigned leading = t->shape.ndim - shape->ndim;
+    uint32_t mask = 0;
+    for (unsigned i = 0; i < t->shape.ndim; i++)
+        if (i < leading || (shape->size[i - leading] == 1 && t->shape.size[i] != 1))
+            mask |= UINT32_C(1) << i;
+    struct tensor *sum = reduce(tape, "sum", t, mask, true, t->dtype);
+    if (leading == 0)
+        return sum;
+    struct tensor *out = aten_view(tape, sum, shape);
+    tensor_unref(tape, sum);
+    return out;
+}
+
+/* ---- rows ---- */
+
+/* args: [0] mask, [1] keepdim */
+static struct tensor *expand_gradient(struct tape *tape, struct node *node, struct tensor *grad) {
+    struct shape kept = node->edges[0].shape;
+    for (unsigned i = 0; i < kept.ndim; i++)
+        if ((node->args[0] >> i) & 1)
+            kept.size[i] = 1;
+    struct tensor *view = aten_view(tape, grad, &kept);
+    struct tensor *out = aten_expand(tape, view, &node->edges[0].shape);
+    tensor_unref(tape, view);
+    return out;
+}
+
+static void backward_sum(struct tape *tape, struct node *node, struct tensor **grads,
+                         struct tensor **out) {
+    out[0] = expand_gradient(tape, node, grads[0]);
+}
+
+static void backward_mean(struct tape *tape, struct node *node, struct tensor **grads,
+                          struct tensor **out) {
+    struct tensor *expanded = expand_gradient(tape, node, grads[0]);
+    out[0] = elementwise(tape, "div", expanded->dtype, &expanded, 1);
+    tensor_unref(tape, expanded);
+}
+
+static const struct backward_op sum_backward = {"SumBackward1", backward_sum};
+static const struct backward_op mean_backward = {"MeanBackward1", backward_mean};
+
+static void run_reduction(struct tape *tape, struct op_call *call, const struct backward_op *backward,
+                          enum dtype dtype) {
+    struct tensor *t = call->arg[0].tensor;
+    uint32_t mask = (UINT32_C(1) << t->shape.ndim) - 1;
+    if (call->arg[1].given) {
+        unsigned dim;
+        if (!shape_wrap_dim(&t->shape, call->arg[1].integer, &dim)) {
+            tape_fail(tape, ERROR_BAD_SCENARIO, "%s: dim %lld of a tensor of %u dims", call->op->name,
+                      (long long)call->arg[1].integer, t->shape.ndim);
+            dim = 0;
+        }
+        mask = UINT32_C(1) << dim;
+    }
+    bool keepdim = call->arg[2].integer != 0;
+    struct node *node = backward ? node_create(tape, backward, &t, 1, 1) : NULL;
+    if (node) {
+        node->args[0] = mask;
+        node->args[1] = keepdim;
+    }
+    struct tensor *out = reduce(tape, call->op->name, t, mask, keepdim, dtype);
+    node_set_output(node, out, 0);
+    node_finish(tape, node);
+    call->out[call->out_count++] = out;
+}
+
+static void run_sum(struct tape *tape, struct op_call *call) {
+    enum dtype dtype = call->arg[0].tensor->dtype;
+    run_reduction(tape, call, &sum_backward, dtype_is_float(dtype) ? dtype : DTYPE_INT64);
+}
+
+static void run_mean(struct tape *tape, struct op_call *call) {
+    enum dtype dtype = call->arg[0].tensor->dtype;
+    if (!dtype_is_float(dtype))
+        tape_fail(tape, ERROR_BAD_SCENARIO, "mean: needs a floating type, found %s", dtype_name(dtype));
+    run_reduction(tape, call, &mean_backward, dtype);
+}
+
+static void run_all(struct tape *tape, struct op_call *call) {
+    run_reduction(tape, call, NULL, DTYPE_BOOL);
+}
+
+/* torch.linalg.vector_norm of everything, under no_grad */
+static void run_vector_norm(struct tape *tape, struct op_call *call) {
+    if (tape->grad_enabled && call->arg[0].tensor->requires_grad)
+        tape_fail(tape, ERROR_BAD_SCENARIO, "vector_norm: its gradient is not modelled yet; call it under no_grad");
+    run_reduction(tape, call, NULL, call->arg[0].tensor->dtype);
+}
+
+const struct op ops_reduce[] = {
+    {"sum", "self:T dim:i? keepdim:b=0", AUTOCAST_FP32, "sum over a dim or all", run_sum, NULL},
+    {"mean", "self:T dim:i? keepdim:b=0", AUTOCAST_NONE, "mean over a dim or all", run_mean, NULL},
+    {"all", "self:T dim:i? keepdim:b=0", AUTOCAST_NONE, "whether all are true", run_all, NULL},
+    {"vector_norm", "self:T dim:i? keepdim:b=0", AUTOCAST_FP32, "2-norm", run_vector_norm,
+     "aten::linalg_vector_norm"},
+    {0},
+};

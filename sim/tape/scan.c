@@ -1,0 +1,30 @@
+/* scan.c: running sums (ATen/native/cuda/ScanKernels.cpp). The output comes first; a bool or narrow integer input is cast
+ * to int64 for the kernel. When the whole tensor is one run CUB does it, with temporary storage: 1,279 bytes in every
+ * recording with one row (768 to 1,024 bytes of tile states and CUB's alignment slack of 255). */
+#include "op.h"
+
+enum { CUB_SCAN_BYTES = 1279 };
+
+static void run_cumsum(struct tape *tape, struct op_call *call) {
+    struct tensor *t = call->arg[0].tensor;
+    unsigned dim = 0;
+    if (!shape_wrap_dim(&t->shape, call->arg[1].integer, &dim))
+        tape_fail(tape, ERROR_BAD_SCENARIO, "cumsum: dim %lld of a tensor of %u dims",
+                  (long long)call->arg[1].integer, t->shape.ndim);
+    if (tape->grad_enabled && t->requires_grad)
+        tape_fail(tape, ERROR_BAD_SCENARIO, "cumsum: its gradient is not modelled yet");
+    enum dtype dtype = dtype_is_float(t->dtype) ? t->dtype : DTYPE_INT64;
+    struct tensor *out = tape_new(tape, dtype, &t->shape);
+    struct tensor *input = aten_to(tape, t, dtype), *temporary = NULL;
+    if (t->shape.ndim > 0 && shape_numel(&t->shape) == t->shape.size[dim])
+        temporary = tape_new_bytes(tape, CUB_SCAN_BYTES, CATEGORY_TEMPORARY);
+    tape_kernel(tape, "cumsum", (uint64_t)shape_numel(&t->shape), 2 * tensor_nbytes(out), dtype);
+    tensor_unref(tape, temporary);
+    tensor_unref(tape, input);
+    call->out[call->out_count++] = out;
+}
+
+const struct op ops_scan[] = {
+    {"cumsum", "self:T dim:i", AUTOCAST_FP32, "running sum over a dim", run_cumsum, NULL},
+    {0},
+};

@@ -1,0 +1,138 @@
+/* tape.h: the executor of symbolic tensor programs. An op runs at once: it asks for its outputs and temporaries, gives
+ * temporaries back and, where gradients are needed, leaves a node with the tensors that autograd saves. backward() then
+ * walks the nodes as PyTorch's engine does.
+ *
+ * The tape knows no allocator. Every request, release, kernel and phase goes to a sink in program order.
+ *
+ * Failure is sticky: after the device is out of memory (a result) or the host is (an error) or a shape was wrong, ops go
+ * on with tensors that have no block, nothing reaches the sink any more, and the caller of the outermost op looks at
+ * tape_status(). So an op never checks what another returned: no pointer is ever NULL but for optional tensors. */
+#ifndef TAPE_H
+#define TAPE_H
+
+#include "arena.h"
+#include "array.h"
+#include "attr.h"
+#include "device.h"
+#include "error.h"
+#include "framework.h"
+#include "strtab.h"
+#include "tensor.h"
+
+struct tape_request {
+    uint64_t bytes, stream;
+    enum category category;
+    enum dtype dtype;
+    const char *op;    /* "aten::mm", "MmBackward0" */
+    const char *owner; /* module path; "" = none */
+};
+
+/* One kernel as dispatched by the host. */
+struct tape_kernel {
+    const char *name, *owner;
+    uint64_t stream;
+    uint64_t flops, bytes; /* arithmetic; device memory read and written */
+    enum dtype dtype;
+};
+
+/* One forward op and what it left for backward; for `dump tape`. */
+struct tape_record {
+    const char *op, *owner;
+    struct tensor *const *inputs, *const *outputs;
+    unsigned input_count, output_count;
+    const struct node *node; /* NULL: no gradient needed */
+};
+
+struct tape_sink {
+    void *user;
+    /* False: the device is out of memory. *block is the sink's own number. */
+    bool (*request)(void *user, const struct tape_request *request, uint32_t *block);
+    void (*release)(void *user, uint32_t block);
+    void (*use_stream)(void *user, uint32_t block, uint64_t stream);
+    /* A holder was found later: what the block is for, whose it is. `name` and `owner` may be NULL (unchanged). */
+    void (*label)(void *user, uint32_t block, enum category category, const char *owner, const char *name);
+    void (*kernel)(void *user, const struct tape_kernel *kernel);
+    void (*phase)(void *user, const char *name, bool begin);
+    void (*synchronize)(void *user); /* the host waits for the device (item(), cudaDeviceSynchronize) */
+    void (*record)(void *user, const struct tape_record *record); /* (optional) */
+};
+
+enum tape_status { TAPE_OK, TAPE_OUT_OF_MEMORY, TAPE_FAILED };
+
+enum autocast_policy { AUTOCAST_NONE, AUTOCAST_LOW, AUTOCAST_FP32, AUTOCAST_PROMOTE };
+
+struct tape_workspace { /* cuBLAS workspace kept per handle (thread) and stream */
+    unsigned thread;
+    uint64_t stream;
+    struct tensor *tensor;
+};
+
+struct autocast_entry { /* low-precision copy of a leaf, kept to the end of the region */
+    struct tensor *leaf, *copy;
+};
+
+struct tape {
+    struct tape_sink sink;
+    const struct framework *framework;
+    const struct device *device;
+    enum tape_status status;
+    struct error error; /* with TAPE_FAILED */
+
+    uint64_t stream;         /* current */
+    unsigned thread;         /* 0 the caller's, 1 the backward engine's: each has its own library handles */
+    bool grad_enabled;
+    enum dtype default_dtype; /* of factories without a dtype; torch.set_default_dtype */
+    enum dtype autocast;     /* DTYPE_NONE: off */
+    unsigned autocast_depth;
+    ARRAY(struct autocast_entry) autocast_cache;
+    ARRAY(struct tape_workspace) workspaces;
+
+    struct strtab strings;
+    ARRAY(uint32_t) modules; /* stack of module paths (strings) */
+    const char *op;          /* running; "" outside */
+    const char *backward_owner; /* module path of the running node; NULL in forward */
+    enum category category;  /* of new storages, CATEGORY_COUNT: decided by what happens to them */
+    uint32_t backward_runs;
+    uint64_t sequence;       /* next node's number */
+
+    struct arena arena;
+    struct tensor *free_tensors; /* linked through `grad` */
+    struct storage *free_storages;
+    struct node *free_nodes; /* linked through edges[0].node */
+    struct storage null_storage;
+    struct tensor null_tensor; /* what everything becomes when host memory is exhausted */
+    uint32_t next_tensor_id;
+    uint64_t live_storages;
+};
+
+bool tape_init(struct tape *tape, const struct tape_sink *sink, const struct framework *framework,
+               const struct device *device); /* false: host memory exhausted */
+void tape_fini(struct tape *tape);
+
+/* Records the first failure; later ones are dropped. */
+void tape_fail(struct tape *tape, enum error_code code, const char *format, ...) ATTR_PRINTF(3, 4);
+void tape_fail_memory(struct tape *tape);
+
+/* A new tensor (one reference, the caller's). The strides are contiguous / as given. */
+struct tensor *tape_new(struct tape *tape, enum dtype dtype, const struct shape *shape);
+struct tensor *tape_new_strided(struct tape *tape, enum dtype dtype, const struct shape *shape,
+                                const int64_t *stride);
+struct tensor *tape_new_host(struct tape *tape, enum dtype dtype, const struct shape *shape);
+/* A raw buffer of `bytes` (workspace, reduction staging). */
+struct tensor *tape_new_bytes(struct tape *tape, uint64_t bytes, enum category category);
+/* Another tensor over t's storage: same type, given shape and strides, no gradient history. */
+struct tensor *tape_alias(struct tape *tape, struct tensor *t, const struct shape *shape,
+                          const int64_t *stride);
+struct tensor *tape_detach(struct tape *tape, struct tensor *t);
+
+void tape_kernel(struct tape *tape, const char *name, uint64_t flops, uint64_t bytes, enum dtype dtype);
+void tape_set_category(struct tape *tape, struct tensor *t, enum category category, bool fixed);
+void tape_set_name(struct tape *tape, struct tensor *t, const char *owner, const char *name);
+
+const char *tape_owner(const struct tape *tape); /* of what runs now */
+bool tape_enter_module(struct tape *tape, const char *path);
+void tape_leave_module(struct tape *tape);
+void tape_autocast_enter(struct tape *tape, enum dtype dtype);
+void tape_autocast_leave(struct tape *tape, enum dtype outer);
+
+#endif
