@@ -14,12 +14,11 @@
 
 enum trace_facts_has {
     TRACE_FACTS_SHA256 = 1 << 0,
-    TRACE_FACTS_PICKLE = 1 << 1,      /* protocol, opcodes, top_keys */
-    TRACE_FACTS_STATE = 1 << 2,       /* segments, blocks and their sums at the end */
-    TRACE_FACTS_REQUESTED = 1 << 3,   /* requested */
-    TRACE_FACTS_TIME = 1 << 4,        /* time_us_first, time_us_last */
-    TRACE_FACTS_ANNOTATIONS = 1 << 5, /* the file has a list of them, perhaps an empty one */
-    TRACE_FACTS_EXPANDABLE = 1 << 6   /* the file says of each segment whether it is expandable */
+    TRACE_FACTS_PICKLE = 1 << 1,     /* protocol, opcodes, top_keys */
+    TRACE_FACTS_STATE = 1 << 2,      /* segments, blocks and their sums at the end */
+    TRACE_FACTS_REQUESTED = 1 << 3,  /* requested */
+    TRACE_FACTS_TIME = 1 << 4,       /* time_us_first, time_us_last */
+    TRACE_FACTS_ANNOTATIONS = 1 << 5 /* the file has a list of them, perhaps an empty one */
 };
 
 /* A name and how often it occurs, in order of first use. */

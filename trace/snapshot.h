@@ -108,8 +108,7 @@ enum snapshot_has {
     HAS_TIME = 1 << 3,
     HAS_REQUESTED = 1 << 4,
     HAS_DEVICE_FREE = 1 << 5,
-    HAS_DEVICE = 1 << 6,
-    HAS_EXPANDABLE = 1 << 7
+    HAS_DEVICE = 1 << 6
 };
 
 /* Members named *_list, *_tuple, *_dict are handles of containers; texts are ids in the pickle's

@@ -133,7 +133,6 @@ static void set_segment(struct snapshot *s, uint32_t record, uint32_t key, struc
         break;
     case KEY_IS_EXPANDABLE:
         r->expandable = get_bool(v);
-        r->has |= HAS_EXPANDABLE;
         break;
     case KEY_FRAMES:
         r->frames_list = get_handle(v);

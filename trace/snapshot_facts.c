@@ -103,8 +103,6 @@ static bool segment_facts(struct build *b, const struct snapshot_segment *r,
     f->segments++;
     f->reserved += r->total;
     f->expandable += r->expandable;
-    if (r->has & HAS_EXPANDABLE)
-        f->has |= TRACE_FACTS_EXPANDABLE;
     if (r->has & HAS_REQUESTED) {
         f->has |= TRACE_FACTS_REQUESTED;
         f->requested += r->requested;
