@@ -4,6 +4,9 @@ vs_test(pickle USES trace)
 vs_test(snapshot USES trace)
 
 # replay_NAME runs the corpus under any compiler in ctest; fuzz_NAME is the libFuzzer program (clang, VRAMSIM_FUZZ).
+if(VRAMSIM_FUZZ)
+  target_compile_options(vs_trace PRIVATE -fsanitize=fuzzer-no-link)
+endif()
 foreach(name pickle snapshot)
   add_executable(replay_${name} fuzz/fuzz_${name}.c fuzz/driver.c)
   target_compile_definitions(replay_${name} PRIVATE _POSIX_C_SOURCE=200809L)

@@ -5,6 +5,7 @@
  * an annotation standing before the first entry that is not earlier. Where records were lost the
  * missing frees are put in, so that every block keeps the order alloc, free requested, free
  * completed. */
+#include <assert.h>
 #include <string.h>
 
 #include "error.h"
@@ -46,24 +47,32 @@ static bool emit_free_requested(struct build *b, struct timeline_event *event, u
 
 /* A completion whose request is missing does the work of both. */
 static bool emit_free_completed(struct build *b, struct build_device *d,
-                                const struct timeline_event *event, uint32_t ref) {
+                                struct timeline_event *event, uint32_t ref) {
     const struct timeline_block *block = &b->tl->blocks.at[ref];
+    if (block->complete_event != TIMELINE_NONE) {
+        build_warn(b, "the block at 0x%llx is completed twice", (unsigned long long)block->address);
+        return push_other(b, event);
+    }
     if (block->free_event == TIMELINE_NONE && !block->pending_at_start &&
         !push_free(b, event, EVENT_FREE_REQUESTED, ref))
         return false;
-    addrmap_remove(&d->live, b->tl->blocks.at[ref].address, ref);
+    addrmap_remove(&d->live, block->address, ref);
     return push_free(b, event, EVENT_FREE_COMPLETED, ref);
 }
 
 static bool emit_alloc(struct build *b, struct build_device *d, struct timeline_event *event,
                        uint32_t ref) {
     uint32_t lost;
-    while (!place_block(b, d, ref, &lost)) {
+    if (!place_block(b, d, ref, &lost)) {
         if (lost == TIMELINE_NONE)
             return false;
         build_warn(b, "the block at 0x%llx is allocated again without a free",
                    (unsigned long long)event->address);
         if (!emit_free_completed(b, d, event, lost))
+            return false;
+        bool placed = place_block(b, d, ref, &lost);
+        assert(placed || lost == TIMELINE_NONE);
+        if (!placed)
             return false;
     }
     struct timeline_block *block = &b->tl->blocks.at[ref];

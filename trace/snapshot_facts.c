@@ -171,6 +171,8 @@ static bool walk_counters(struct build *b, struct build_device *d) {
     d->facts.start_blocks = c.blocks;
     d->facts.start_reserved = c.reserved;
     see_peaks(&d->facts, &c);
+    if (c.active > c.reserved)
+        lose_segments(b, 0);
     for (uint32_t i = 0; i < tl->events.count; i++) {
         const struct timeline_event *e = &tl->events.at[i];
         if (e->device != device)
