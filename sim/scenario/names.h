@@ -4,7 +4,8 @@
  *                  `local x` are one name
  *   an argument    is a name of the callee, and of the caller if the caller names it
  *   a C call       (an op, a module call) holds its arguments until it returns
- *   a temporary    (an unnamed result) lives until the call that consumes it has returned
+ *   a temporary    (an unnamed result) lives until the call that takes it as an argument has returned; a plain function's
+ *                  parameter takes it over, so rebinding the parameter ends it
  *   a plain table  holds what it contains for as long as a name or a temporary holds the table
  *   a tail call    keeps the caller's names until the call returns
  *
@@ -26,7 +27,7 @@ struct tensor_list;
 
 /* One reference held for the scenario: of a tensor or of a list. */
 struct holding {
-    const char *name; /* Lua's own pointer; NULL: a temporary */
+    const char *name; /* Lua's own pointer, or names.c's word for an argument */
     struct tensor *tensor;
     struct tensor_list *list;
     uint32_t scan;    /* number of the scan that last saw it */
@@ -39,10 +40,16 @@ struct seen_name {
     uint32_t slot;
 };
 
+struct holdings {
+    struct holding *at;
+    size_t count, capacity;
+};
+
 struct frame {
-    ARRAY(struct holding) held;
+    struct holdings held;   /* names and arguments */
+    struct holdings floats; /* results that no name has yet */
     ARRAY(struct seen_name) seen;
-    uint32_t scan; /* number of its last scan */
+    uint32_t scan;   /* number of its last scan */
     unsigned ghosts; /* frames below that ended in a tail call to this one */
     bool is_c;
 };

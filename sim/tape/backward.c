@@ -81,7 +81,7 @@ static void buffer_add(struct tape *tape, struct tensor **buffer, struct tensor 
         *buffer = gradient;
         return;
     }
-    bool in_place = old->refs == 1 && old->storage->refs == 1 && tensor_is_dense(old);
+    bool in_place = old->refs == 1 && old->storage->refs == 1 && !old->is_view && tensor_is_dense(old);
     if (in_place) {
         aten_add_(tape, old, gradient);
     } else {

@@ -100,7 +100,7 @@ static void run_autocast(struct tape *tape, struct op_call *call) {
     enum dtype target = autocast_target(tape, call);
     struct tensor *casts[OP_MAX_ARGS] = {NULL}, *originals[OP_MAX_ARGS];
     enum dtype region = tape->autocast;
-    for (unsigned i = 0; i < OP_MAX_ARGS; i++) {
+    for (unsigned i = OP_MAX_ARGS; i-- > 0;) { /* the casts are C++ call arguments: last first */
         originals[i] = call->arg[i].tensor;
         if (target == DTYPE_NONE || !is_eligible(originals[i]) || originals[i]->dtype == target)
             continue;

@@ -40,6 +40,7 @@ struct tensor {
     int64_t stride[TENSOR_MAX_DIMS];
     enum dtype dtype;
     bool requires_grad;
+    bool is_view;          /* keeps its base alive: its storage has another holder (autograd's view tracking) */
     bool host;             /* lives in host memory: a CPU scalar or step counter */
     uint16_t output_nr;    /* which output of grad_fn */
     struct node *grad_fn;  /* counted; NULL for leaves */

@@ -7,6 +7,7 @@
 static struct tensor *alias_with(struct tape *tape, struct node *node, struct tensor *t,
                                  const struct shape *shape, const int64_t *stride) {
     struct tensor *out = tape_alias(tape, t, shape, stride);
+    out->is_view = true;
     node_set_output(node, out, 0);
     node_finish(tape, node);
     return out;
@@ -44,8 +45,12 @@ struct tensor *aten_view(struct tape *tape, struct tensor *t, const struct shape
     return view_as(tape, t, shape, &view_backward, "view");
 }
 
+/* _unsafe_view is no view to autograd: it is for results that nobody else has. */
 struct tensor *aten_unsafe_view(struct tape *tape, struct tensor *t, const struct shape *shape) {
-    return view_as(tape, t, shape, &unsafe_view_backward, "view");
+    struct tensor *out = view_as(tape, t, shape, &unsafe_view_backward, "view");
+    if (out != t)
+        out->is_view = t->is_view;
+    return out;
 }
 
 struct tensor *aten_reshape(struct tape *tape, struct tensor *t, const struct shape *shape) {
