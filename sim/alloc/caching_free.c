@@ -6,7 +6,6 @@
  * equal ones. A treap's priority is a hash of the block's id, so the shape is reproducible and
  * needs no room in the block. Unmapped ranges of reservations are one treap by address. */
 #include <assert.h>
-#include <string.h>
 
 #include "bits.h"
 #include "caching_core.h"
@@ -204,13 +203,13 @@ static struct home *add_home(struct caching *al, struct pool *pool, uint64_t str
     if (!home)
         return NULL;
     *home = (struct home){.stream = stream, .pool = pool, .bin_count = bins};
-    if (!array_push(&pool->homes, home)) {
+    if (!array_push(&pool->homes, home)) { /* NOLINT(bugprone-sizeof-expression): pointers */
         xfree(home);
         return NULL;
     }
-    struct home **at = pool->homes.at + index;
-    memmove(at + 1, at, (pool->homes.count - 1 - index) * sizeof *at);
-    *at = home;
+    for (size_t i = pool->homes.count - 1; i > index; i--)
+        pool->homes.at[i] = pool->homes.at[i - 1];
+    pool->homes.at[index] = home;
     return home;
 }
 

@@ -20,7 +20,7 @@ static struct private_pool *add_pool(struct caching *al, struct caching_pool_id 
         return NULL;
     *pool = (struct private_pool){
         .id = id, .small = {.owner = pool, .small = true}, .large = {.owner = pool}};
-    if (!array_push(&al->private_pools, pool)) {
+    if (!array_push(&al->private_pools, pool)) { /* NOLINT(bugprone-sizeof-expression): pointers */
         xfree(pool);
         return NULL;
     }

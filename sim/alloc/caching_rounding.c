@@ -23,8 +23,7 @@ uint64_t caching_round_bytes(const struct alloc_settings *settings, uint64_t byt
     if (bytes > LARGEST_BYTES)
         return LARGEST_BYTES;
     uint64_t divisions = divisions_for(settings, bytes);
-    if (divisions <= 1 || bytes / MIN_BLOCK_BYTES < divisions ||
-        bytes == MIN_BLOCK_BYTES * divisions)
+    if (divisions <= 1 || bytes / MIN_BLOCK_BYTES < divisions)
         return round_up(bytes, MIN_BLOCK_BYTES);
     uint64_t power = UINT64_C(1) << bits_highest(bytes);
     if (power == bytes)

@@ -160,6 +160,26 @@ TEST(a_block_freed_by_the_retrys_wait_serves_only_the_next_request) {
     fixture_end(&f);
 }
 
+TEST(oversize_blocks_are_released_from_the_largest_until_enough) {
+    USE_STATE;
+    struct fixture f =
+        fixture_start_on(NULL, "max_split_size_mb:40", 80 * GIB, (40 + 40 + 42) * MIB);
+    uint64_t a = fixture_take(&f, 40 * MIB), b = fixture_take(&f, 42 * MIB);
+    uint64_t c = fixture_take(&f, 40 * MIB);
+    fixture_free(&f, a);
+    fixture_free(&f, b);
+    fixture_free(&f, c);
+    text_fini(&f.log);
+    check_at(&f, fixture_take(&f, 82 * MIB), 122 * MIB); /* 42 + 40 are just enough */
+    check_reserved(&f, 122 * MIB);
+    assert_int_equal(f.stats->num_alloc_retries, 0);
+    assert_string_equal(text_get(&f.log), "segment_free @41943040 44040192\n"
+                                          "segment_free @85983232 41943040\n"
+                                          "segment_alloc @127926272 85983232\n"
+                                          "alloc @127926272 85983232\n");
+    fixture_end(&f);
+}
+
 /* --- 36 to 38, 41, 42: private pools --- */
 
 TEST(a_pool_without_splits_gives_each_request_a_segment) {
@@ -568,6 +588,7 @@ SUITE(cmocka_unit_test(equal_sizes_go_to_the_lower_address_and_later_to_the_olde
       cmocka_unit_test(a_request_just_below_max_split_never_finds_its_segment_again),
       cmocka_unit_test(grow_takes_the_oversize_free_part_that_find_free_refuses),
       cmocka_unit_test(a_block_freed_by_the_retrys_wait_serves_only_the_next_request),
+      cmocka_unit_test(oversize_blocks_are_released_from_the_largest_until_enough),
       cmocka_unit_test(a_pool_without_splits_gives_each_request_a_segment),
       cmocka_unit_test(a_pool_may_help_out_before_an_oom),
       cmocka_unit_test(the_inner_redirection_wins_from_2_10_on),
