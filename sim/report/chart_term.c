@@ -246,7 +246,7 @@ static void place_phase(const struct chart *c, const struct timeline_phase *p, c
 
 static void write_phases(struct chart *c) {
     char row[MAX_WIDTH + 1];
-    for (uint16_t depth = 0; depth < PHASE_ROWS; depth++) {
+    for (unsigned depth = 0; depth < PHASE_ROWS; depth++) {
         bool has_phase = false;
         memset(row, ' ', c->columns);
         for (size_t i = 0; i < c->tl->phases.count; i++) {

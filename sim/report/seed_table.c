@@ -137,13 +137,12 @@ static void add_exact(uint64_t exact, struct text *out) {
 }
 
 static void write_head(const struct report *r, struct text *out) {
-    size_t line = out->length;
     text_add(
         out,
         r->run->is_seed_case
             ? "LLaMA-7B, the table of the original request (highest requested bytes of each row)\n"
             : "training memory by row (highest requested bytes of each row)\n");
-    line = out->length;
+    size_t line = out->length;
     text_add(out, "  row");
     format_pad(out, line, NAME_WIDTH);
     if (r->run->is_seed_case)

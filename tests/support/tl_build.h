@@ -32,7 +32,7 @@ struct tl_builder {
     uint64_t clock, next_address;
     uint32_t open[TL_PHASES];
     size_t open_count;
-    char line[512], *word[TL_WORDS];
+    char line[512], *word[TL_WORDS], nothing[1]; /* words that are not there are empty */
     size_t words;
 };
 
@@ -317,6 +317,8 @@ static inline const char *tl_split(struct tl_builder *b, const char *text, size_
     memcpy(b->line, text, length);
     b->line[length] = '\0';
     b->words = 0;
+    for (size_t i = 0; i < TL_WORDS; i++)
+        b->word[i] = b->nothing;
     const char *rest = "";
     for (char *p = b->line; *p && *p != '#';) {
         p += strspn(p, " ");
