@@ -239,6 +239,8 @@ static bool run_table_op(struct pickle *p, uint8_t opcode) {
  * before anything that is not plain success, for the table's functions to do or to refuse. False:
  * not even one. */
 static bool run_gets(struct pickle *p) {
+    if (p->memo.count == 0 || p->stack.capacity == 0)
+        return false;
     const uint8_t *at = p->data + p->at, *const end = p->data + p->length;
     const struct pickle_value *memo = p->memo.at;
     const size_t memo_count = p->memo.count;

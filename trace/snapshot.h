@@ -98,7 +98,7 @@ enum snapshot_role {
     ROLE_COUNT
 };
 
-enum { NO_HANDLE = UINT32_MAX }; /* no container there */
+#define NO_HANDLE UINT32_MAX /* no container there */
 
 /* `has` bits of a record: the keys that were there with a value of the right kind. */
 enum snapshot_has {
