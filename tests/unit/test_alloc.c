@@ -1,5 +1,6 @@
-/* test_alloc.c: vectors 1 to 28 and 30 of the allocator's rules: rounding, best fit, splits, statistics, expandable
- * segments, events, the out-of-memory path. Offsets are from the planner's first address. */
+/* test_alloc.c: vectors 1 to 18, 23 to 27 and 30 of the allocator's rules: rounding, best fit,
+ * splits, statistics, expandable segments, streams. Offsets are from the planner's first address.
+ */
 #include "alloc_fixture.h"
 
 /* --- rounding and segments (1 to 8) --- */
@@ -255,160 +256,6 @@ TEST(an_expandable_private_pool_does_too) {
         check_table17("expandable_segments:True", &rows[i]);
 }
 
-/* --- limits and the out-of-memory path (19 to 22, 24, 28) --- */
-
-static void set(struct fixture *f, const char *conf) {
-    struct error err;
-    assert_ok(caching_change_settings(f->al, conf, &err), err);
-}
-
-TEST(a_retry_releases_oversize_blocks_and_unmaps) {
-    USE_STATE;
-    struct fixture f = fixture_start_on(NULL, "max_split_size_mb:40", GIB, GIB);
-    caching_set_memory_fraction(f.al, 0.1171875);
-    static const char off[] = "max_split_size_mb:40,expandable_segments:False";
-    uint64_t a = fixture_take(&f, 40 * MIB);
-    set(&f, "max_split_size_mb:40,expandable_segments:True");
-    uint64_t b = fixture_take(&f, 40 * MIB);
-    set(&f, off);
-    uint64_t c = fixture_take(&f, 40 * MIB);
-    check_at(&f, a, 0);
-    check_at(&f, b, 41943040);
-    check_at(&f, c, 1258291200);
-    fixture_expect_oom(&f, 40 * MIB);
-    assert_bytes_equal(f.stats->reserved_bytes[0].current, 125829120);
-    assert_int_equal(f.stats->num_alloc_retries, 1);
-    assert_int_equal(f.stats->num_ooms, 1);
-    check_message(&f, "Tried to allocate 40.00 MiB.");
-    check_message(&f, "120.00 MiB allowed; ");
-    fixture_free(&f, a);
-    fixture_free(&f, b);
-    fixture_free(&f, c);
-    text_fini(&f.log);
-    uint64_t e = fixture_take(&f, 120 * MIB);
-    check_at(&f, e, 1300234240);
-    check_sums(&f, 125829120, 125829120, 125829120, 1);
-    assert_int_equal(f.stats->num_alloc_retries, 2);
-    assert_int_equal(f.stats->num_ooms, 1);
-    assert_string_equal(text_get(&f.log), "segment_free @1258291200 41943040\n"
-                                          "segment_free @0 41943040\n"
-                                          "segment_unmap @41943040 41943040\n"
-                                          "segment_alloc @1300234240 125829120\n"
-                                          "alloc @1300234240 125829120\n");
-    fixture_end(&f);
-}
-
-TEST(garbage_collection_leaves_reservations_alone) {
-    USE_STATE;
-    struct fixture f = fixture_start_on(NULL, "garbage_collection_threshold:0.5", GIB, GIB);
-    caching_set_memory_fraction(f.al, 0.1171875);
-    static const char on[] = "garbage_collection_threshold:0.5,expandable_segments:True";
-    uint64_t a = fixture_take(&f, 40 * MIB);
-    set(&f, on);
-    uint64_t b = fixture_take(&f, 40 * MIB);
-    check_at(&f, a, 0);
-    check_at(&f, b, 41943040);
-    fixture_free(&f, a);
-    fixture_free(&f, b);
-    text_fini(&f.log);
-    check_at(&f, fixture_take(&f, 80 * MIB), 41943040);
-    check_sums(&f, 83886080, 83886080, 83886080, 0);
-    assert_string_equal(text_get(&f.log), "segment_free @0 41943040\n"
-                                          "segment_map @83886080 41943040\n"
-                                          "alloc @41943040 83886080\n");
-    fixture_end(&f);
-}
-
-TEST(the_program_may_go_on_after_an_oom) {
-    USE_STATE;
-    struct fixture f = fixture_start_on(NULL, NULL, 4 * GIB, 4 * GIB);
-    fixture_take(&f, 1);
-    uint64_t a = fixture_take(&f, 2 * GIB);
-    check_at(&f, a, 2097152);
-    fixture_expect_oom(&f, 2 * GIB);
-    assert_int_equal(f.stats->num_alloc_retries, 1);
-    assert_int_equal(f.stats->num_ooms, 1);
-    fixture_free(&f, a);
-    check_at(&f, fixture_take(&f, 2 * GIB), 2097152);
-    assert_int_equal(f.stats->num_alloc_retries, 1);
-    assert_int_equal(f.stats->num_device_alloc, 2);
-    assert_int_equal(f.stats->segment[0].current, 2);
-    fixture_end(&f);
-}
-
-TEST(the_message_names_limit_and_figures) {
-    USE_STATE;
-    struct fixture f = fixture_start_on(NULL, NULL, 10 * GIB, 10 * GIB);
-    caching_set_memory_fraction(f.al, 0.5);
-    fixture_take(&f, 1);
-    fixture_free(&f, fixture_take(&f, (uint64_t)(0.499 * (double)(10 * GIB)) - 2 * MIB));
-    alloc_empty_cache(f.al);
-    fixture_expect_oom(&f, 5 * GIB);
-    check_message(&f, "Tried to allocate 5.00 GiB. GPU 0 has a total capacity of 10.00 GiB");
-    check_message(&f,
-                  "5.00 GiB allowed; Of the allocated memory 512 bytes is allocated by PyTorch, "
-                  "and 2.00 MiB is reserved by PyTorch but unallocated.");
-    fixture_end(&f);
-}
-
-TEST(the_message_is_pytorchs_to_the_letter) {
-    USE_STATE;
-    static const struct alloc_oom oom = {.segment_bytes = 44 * MIB,
-                                         .device_total_bytes = 25757220864,
-                                         .device_free_bytes = 42 * MIB,
-                                         .allocated_bytes = 24928362496,
-                                         .reserved_bytes = 24928362496 + 260528128};
-    char text[ALLOC_OOM_MESSAGE_BYTES];
-    alloc_oom_message(&oom, 0, text, sizeof text);
-    assert_string_equal(
-        text, "CUDA out of memory. Tried to allocate 44.00 MiB. GPU 0 has a total capacity of "
-              "23.99 GiB of which "
-              "42.00 MiB is free. Of the allocated memory 23.22 GiB is allocated by PyTorch, and "
-              "248.46 MiB is "
-              "reserved by PyTorch but unallocated. If reserved but unallocated memory is large "
-              "try setting "
-              "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation.  See "
-              "documentation for "
-              "Memory Management  "
-              "(https://docs.pytorch.org/docs/stable/notes/cuda.html#optimizing-memory-usage-"
-              "with-pytorch-cuda-alloc-conf)");
-    alloc_oom_message(&oom, 0, text, 8);
-    assert_string_equal(text, "CUDA ou");
-}
-
-TEST(a_request_larger_than_any_device_is_an_ordinary_oom) {
-    USE_STATE;
-    static const uint64_t sizes[] = {UINT64_C(1) << 60, UINT64_C(1) << 62, UINT64_MAX};
-    static const char *const confs[] = {"", "expandable_segments:True",
-                                        "roundup_power2_divisions:4", "max_split_size_mb:40",
-                                        "throw_on_cudamalloc_oom:True"};
-    for (size_t c = 0; c < sizeof confs / sizeof confs[0]; c++) {
-        struct fixture f = fixture_start(NULL, confs[c]);
-        for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
-            fixture_expect_oom(&f, sizes[i]);
-        fixture_take(&f, 100);
-        fixture_end(&f);
-    }
-}
-
-TEST(oversize_blocks_serve_only_requests_of_their_kind) {
-    USE_STATE;
-    static const struct {
-        uint64_t bytes, offset, allocated, requested, reserved, segments;
-    } rows[] = {{90 * MIB, 0, 136314880, 125829120, 136314880, 2},
-                {80 * MIB, 136314880, 115343360, 115343360, 220200960, 3},
-                {80 * MIB + 512, 0, 136314880, 115343872, 136314880, 2}};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct fixture f = fixture_start(NULL, "max_split_size_mb:40");
-        fixture_free(&f, fixture_take(&f, 100 * MIB));
-        check_at(&f, fixture_take(&f, 30 * MIB), 104857600);
-        assert_bytes_equal(f.stats->reserved_bytes[0].current, 136314880);
-        check_at(&f, fixture_take(&f, rows[i].bytes), rows[i].offset);
-        check_sums(&f, rows[i].allocated, rows[i].requested, rows[i].reserved, rows[i].segments);
-        fixture_end(&f);
-    }
-}
-
 /* --- streams (23 to 25) --- */
 
 TEST(a_block_used_by_another_stream_comes_back_when_it_has_passed) {
@@ -555,6 +402,11 @@ TEST(peaks_and_sums_can_be_reset) {
     fixture_end(&f);
 }
 
+static void set(struct fixture *f, const char *conf) {
+    struct error err;
+    assert_ok(caching_change_settings(f->al, conf, &err), err);
+}
+
 TEST(max_split_size_is_what_the_model_was_built_with) {
     USE_STATE;
     struct fixture f = fixture_start(NULL, NULL);
@@ -592,13 +444,6 @@ SUITE(cmocka_unit_test(one_byte_takes_a_small_segment),
       cmocka_unit_test(divisions_do_not_touch_sizes_up_to_512_times_their_number),
       cmocka_unit_test(a_private_pool_keeps_its_memory_until_it_is_released),
       cmocka_unit_test(an_expandable_private_pool_does_too),
-      cmocka_unit_test(a_retry_releases_oversize_blocks_and_unmaps),
-      cmocka_unit_test(garbage_collection_leaves_reservations_alone),
-      cmocka_unit_test(the_program_may_go_on_after_an_oom),
-      cmocka_unit_test(the_message_names_limit_and_figures),
-      cmocka_unit_test(the_message_is_pytorchs_to_the_letter),
-      cmocka_unit_test(a_request_larger_than_any_device_is_an_ordinary_oom),
-      cmocka_unit_test(oversize_blocks_serve_only_requests_of_their_kind),
       cmocka_unit_test(a_block_used_by_another_stream_comes_back_when_it_has_passed),
       cmocka_unit_test(waiting_for_another_stream_is_a_retry_not_an_oom),
       cmocka_unit_test(streams_do_not_share_blocks),

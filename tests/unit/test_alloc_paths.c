@@ -452,72 +452,6 @@ TEST(mapping_and_unmapping_count_once_each) {
     fixture_end(&f);
 }
 
-/* --- limits and reservations --- */
-
-TEST(a_full_fraction_is_a_limit_up_to_2_9) {
-    USE_STATE;
-    static const struct framework *const frameworks[] = {&v2_6, &v2_15};
-    for (size_t i = 0; i < 2; i++) {
-        struct fixture f = fixture_start_on(frameworks[i], NULL, 100 * MIB, 200 * MIB);
-        caching_set_memory_fraction(f.al, 1);
-        if (i == 0)
-            fixture_expect_oom(&f, 150 * MIB);
-        else
-            fixture_take(&f, 150 * MIB);
-        fixture_end(&f);
-    }
-}
-
-TEST(the_fraction_option_is_a_limit_from_the_start) {
-    USE_STATE;
-    struct error err;
-    struct fixture f =
-        fixture_start_on(NULL, "per_process_memory_fraction:0.5", 100 * MIB, 100 * MIB);
-    fixture_expect_oom(&f, 60 * MIB);
-    assert_bytes_equal(alloc_last_oom(f.al)->allowed_bytes, 50 * MIB);
-    assert_ok(caching_change_settings(f.al, "per_process_memory_fraction:1", &err), err);
-    fixture_expect_oom(&f, 60 * MIB);
-    fixture_end(&f);
-}
-
-struct noting_planner {
-    uint64_t next, reservation_bytes;
-};
-
-static uint64_t plan_noting(void *user, uint64_t bytes, bool reservation) {
-    struct noting_planner *planner = user;
-    if (reservation)
-        assert_bytes_equal(bytes, planner->reservation_bytes);
-    planner->next += bytes;
-    return planner->next - bytes;
-}
-
-static void check_reservation(const char *conf, uint64_t bytes) {
-    struct noting_planner planner = {.next = GIB, .reservation_bytes = bytes};
-    struct error err;
-    struct alloc_config config = {.total_bytes = 80 * GIB,
-                                  .capacity_bytes = 80 * GIB,
-                                  .world = {.user = &planner, .plan_address = plan_noting}};
-    assert_ok(alloc_settings_parse(conf, NULL, &config.settings, &err), err);
-    struct alloc *al = alloc_create(alloc_row(0), &config, &err);
-    take(al, 20 * MIB);
-    take(al, 512);
-    uint64_t address, before = planner.next;
-    assert_int_equal(alloc_take(al, bytes + 1, 0, &address), ALLOC_OOM);
-    assert_true(planner.next > before); /* one was made and dropped */
-    assert_ok(caching_check(al, &err), err);
-    alloc_destroy(al);
-}
-
-TEST(reservations_are_nine_eighths_of_the_device_or_as_set) {
-    USE_STATE;
-    check_reservation("expandable_segments:True", UINT64_C(96636764160));
-    check_reservation("expandable_segments:True,expandable_segments_reserve:0.5", 40 * GIB);
-    check_reservation("expandable_segments:True,expandable_segments_reserve:40G", 40 * GIB);
-    check_reservation("expandable_segments:True,expandable_segments_reserve:999T",
-                      UINT64_C(96636764160));
-}
-
 /* --- every host allocation fails once --- */
 
 static bool host_ok(enum alloc_result result) {
@@ -605,7 +539,4 @@ SUITE(cmocka_unit_test(equal_sizes_go_to_the_lower_address_and_later_to_the_olde
       cmocka_unit_test(an_oversize_block_fits_with_less_than_twenty_mebibyte_to_spare),
       cmocka_unit_test(a_request_over_the_device_is_rejected_when_asked_for),
       cmocka_unit_test(mapping_and_unmapping_count_once_each),
-      cmocka_unit_test(a_full_fraction_is_a_limit_up_to_2_9),
-      cmocka_unit_test(the_fraction_option_is_a_limit_from_the_start),
-      cmocka_unit_test(reservations_are_nine_eighths_of_the_device_or_as_set),
       cmocka_unit_test(every_failed_host_allocation_is_reported_and_leaves_a_sound_state))
