@@ -4,41 +4,53 @@ local F = use "functional"
 local optim = use "optim"
 
 local p = parameters {
-  { "inputs", 784, "features of a sample", min = 1 },
-  { "hidden", 1024, "width of the hidden layers", min = 1 },
-  { "hidden_layers", 2, "hidden layers", min = 0, max = 1000 },
-  { "classes", 10, "outputs", min = 1 },
+  { "widths", { 784, 1024, 1024, 10 }, "features of a sample, hidden widths, classes" },
   { "batch", 256, "samples a step", min = 1 },
   { "bias", true, "linear layers with bias" },
   { "act", "ReLU", "activation", one_of = { "ReLU", "SiLU", "GELU", "Tanh", "Sigmoid" } },
   { "dtype", "fp32", "type of weights and inputs", one_of = { "fp32", "bf16", "fp16" } },
+  { "autocast", "none", "torch.autocast around the forward", one_of = { "none", "bf16", "fp16" } },
   { "optimizer", "adamw", "optimizer", one_of = { "sgd", "momentum", "adam", "adamw" } },
   { "optimizer_impl", "foreach", "form of its step", one_of = { "forloop", "foreach", "fused" } },
+  { "accumulate", 1, "micro-batches a step", min = 1, max = 10000 },
+  { "clip", 0.0, "clip_grad_norm_ at this norm; 0 = none", min = 0 },
   { "set_to_none", true, "zero_grad frees the gradients" },
   { "steps", 3, "training steps", min = 1, max = 10000 },
 }
 
+assert(#p.widths >= 2, "widths: at least two are needed")
 local layers = {}
-local width = p.inputs
-for _ = 1, p.hidden_layers do
-  layers[#layers + 1] = nn.Linear(width, p.hidden, p.bias, p.dtype)
-  layers[#layers + 1] = nn[p.act]()
-  width = p.hidden
+for i = 1, #p.widths - 1 do
+  layers[#layers + 1] = nn.Linear(p.widths[i], p.widths[i + 1], p.bias, p.dtype)
+  if i < #p.widths - 1 then
+    layers[#layers + 1] = nn[p.act]()
+  end
 end
-layers[#layers + 1] = nn.Linear(width, p.classes, p.bias, p.dtype)
 local model = nn.Sequential(table.unpack(layers))
 nn.name(model)
 
 local optimizer = optim.make(p.optimizer, nn.parameters(model), p.optimizer_impl)
-local x = torch.zeros({ p.batch, p.inputs }, p.dtype):as("input", "x")
+local x = torch.zeros({ p.batch, p.widths[1] }, p.dtype):as("input", "x")
 local y = torch.zeros({ p.batch }, torch.int64):as("input", "y")
 
+local function forward()
+  return F.cross_entropy(model(x), y)
+end
+
 local function step()
-  phase "forward"
-  local loss = F.cross_entropy(model(x), y)
-  phase "backward"
-  loss:backward()
+  for _ = 1, p.accumulate do
+    phase "forward"
+    local loss = torch.autocast(p.autocast, forward)
+    if p.accumulate > 1 then
+      loss = loss / p.accumulate
+    end
+    phase "backward"
+    loss:backward()
+  end
   phase "optimizer"
+  if p.clip > 0 then
+    optim.clip_grad_norm_(optimizer.params, p.clip)
+  end
   optimizer:step()
   phase "zero_grad"
   optimizer:zero_grad(p.set_to_none)

@@ -24,11 +24,51 @@ static const char *find_set(const struct host *host, const char *name) {
     return NULL;
 }
 
+/* "784,1024,10" as a table of integers, pushed. */
+static void push_integers(lua_State *L, const char *name, const char *text) {
+    lua_newtable(L);
+    const char *p = text;
+    for (lua_Integer i = 1; *p; i++) {
+        char *end;
+        long long v = strtoll(p, &end, 10);
+        if (end == p || (*end != ',' && *end != '\0') || (*end == ',' && end[1] == '\0'))
+            luaL_error(L, "parameter %s=%s: expected integers with commas between them", name, text);
+        lua_pushinteger(L, v);
+        lua_rawseti(L, -2, i);
+        p = *end ? end + 1 : end;
+    }
+}
+
+/* The text of the value on top of the stack; a table of integers with commas. */
+static const char *value_text(lua_State *L, struct host *host) {
+    if (!lua_istable(L, -1)) {
+        const char *kept = keep(host, luaL_tolstring(L, -1, NULL));
+        lua_pop(L, 1);
+        return kept;
+    }
+    struct text joined = {0};
+    size_t n = lua_rawlen(L, -1);
+    bool integers = true;
+    for (size_t i = 1; i <= n; i++) {
+        lua_rawgeti(L, -1, (lua_Integer)i);
+        integers = integers && lua_isinteger(L, -1);
+        text_format(&joined, "%s%lld", i > 1 ? "," : "", (long long)lua_tointeger(L, -1));
+        lua_pop(L, 1);
+    }
+    const char *kept = keep(host, text_get(&joined));
+    text_fini(&joined);
+    if (!integers)
+        luaL_error(L, "parameters: a list as default must hold integers");
+    return kept;
+}
+
 /* Pushes the value of a --set text as the type of the default, or fails naming what was expected. */
 static void push_value(lua_State *L, const struct scenario_param *p, const char *text) {
     char *end;
     if (p->type == PARAM_TEXT) {
         lua_pushstring(L, text);
+    } else if (p->type == PARAM_INTEGERS) {
+        push_integers(L, p->name, text);
     } else if (p->type == PARAM_BOOLEAN) {
         bool yes = strcmp(text, "true") == 0 || strcmp(text, "1") == 0 || strcmp(text, "yes") == 0;
         bool no = strcmp(text, "false") == 0 || strcmp(text, "0") == 0 || strcmp(text, "no") == 0;
@@ -95,8 +135,10 @@ static enum param_type type_of(lua_State *L, int index) {
         return lua_isinteger(L, index) ? PARAM_INTEGER : PARAM_NUMBER;
     case LUA_TSTRING:
         return PARAM_TEXT;
+    case LUA_TTABLE:
+        return PARAM_INTEGERS;
     default:
-        luaL_error(L, "parameters: a default must be a number, a text or a boolean");
+        luaL_error(L, "parameters: a default must be a number, a text, a boolean or a list of integers");
         return PARAM_TEXT;
     }
 }
@@ -112,7 +154,8 @@ static void declare(lua_State *L, struct host *host, int row) {
     lua_rawgeti(L, row, 3);
     p.name = keep(host, luaL_checkstring(L, base + 1));
     p.type = type_of(L, base + 2);
-    p.default_text = keep(host, luaL_tolstring(L, base + 2, NULL));
+    lua_pushvalue(L, base + 2);
+    p.default_text = value_text(L, host);
     p.help = keep(host, luaL_optstring(L, base + 3, ""));
     p.has_min = lua_getfield(L, row, "min") == LUA_TNUMBER;
     p.min = lua_tonumber(L, -1);
@@ -123,8 +166,7 @@ static void declare(lua_State *L, struct host *host, int row) {
     lua_settop(L, base + 2);
     if (set)
         push_value(L, &p, set);
-    p.value_text = keep(host, luaL_tolstring(L, -1, NULL));
-    lua_pop(L, 1);
+    p.value_text = value_text(L, host);
     if (!array_push(&host->info->params, p))
         tape_fail_memory(host->tape);
     check_range(L, &p);

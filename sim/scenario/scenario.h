@@ -15,7 +15,7 @@
 struct error;
 struct tape;
 
-enum param_type { PARAM_INTEGER, PARAM_NUMBER, PARAM_BOOLEAN, PARAM_TEXT };
+enum param_type { PARAM_INTEGER, PARAM_NUMBER, PARAM_BOOLEAN, PARAM_TEXT, PARAM_INTEGERS };
 
 /* A declared parameter with the value of this run. Texts live in the info's arena. */
 struct scenario_param {

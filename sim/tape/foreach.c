@@ -32,13 +32,16 @@ static void run_foreach_in_place(struct tape *tape, struct op_call *call) {
     }
 }
 
-/* _foreach_norm: partial norms of each 65,536-element chunk as floats, a result a tensor. */
+/* _foreach_norm: where each tensor's chunks begin (int64, one more than tensors), partial norms of each 65,536-element
+ * chunk as floats, then a result a tensor; the first two go at the end. Seen in recordings of 2.15. */
 static void run_foreach_norm(struct tape *tape, struct op_call *call) {
     struct op_arg *list = &call->arg[0];
     int64_t chunks = 0;
     for (size_t i = 0; i < list->list_count; i++)
         chunks += (shape_numel(&list->list[i]->shape) + CHUNK - 1) / CHUNK;
     struct shape partial = {.ndim = 1, .size = {chunks}}, scalar = {.ndim = 0};
+    struct shape starts = {.ndim = 1, .size = {(int64_t)list->list_count + 1}};
+    struct tensor *offsets = tape_new(tape, DTYPE_INT64, &starts);
     struct tensor *norms = tape_new(tape, DTYPE_FLOAT32, &partial);
     give_list(tape, call, list->list_count);
     for (size_t i = 0; i < call->out_list_count; i++) {
@@ -46,6 +49,7 @@ static void run_foreach_norm(struct tape *tape, struct op_call *call) {
         tape_kernel(tape, "foreach_norm", 2 * (uint64_t)shape_numel(&list->list[i]->shape),
                     tensor_nbytes(list->list[i]), list->list[i]->dtype);
     }
+    tensor_unref(tape, offsets);
     tensor_unref(tape, norms);
 }
 
