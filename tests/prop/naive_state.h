@@ -92,8 +92,6 @@ static void ncount(struct alloc_stat *stat, uint64_t now) {
         stat->peak = now;
 }
 
-static bool nhas_neighbour(struct naive *n, int b, int side);
-
 static void nsample(struct naive *n) {
     uint64_t v[9][3] = {{0}};
     for (int i = 0; i < n->blocks; i++) {
@@ -102,7 +100,7 @@ static void nsample(struct naive *n) {
             continue;
         struct nseg *s = nseg_of(n, i);
         int c = s->small ? 1 : 2;
-        bool active = !b->free, split = nhas_neighbour(n, i, -1) || nhas_neighbour(n, i, 1);
+        bool active = !b->free, split = b->size != s->size;
         uint64_t add[9] = {0};
         add[0] = active && b->calls == 1;
         add[1] = add[0] ? b->size : 0;
@@ -160,12 +158,8 @@ static int nneighbour(struct naive *n, int b, int side) {
     return -1;
 }
 
-static bool nhas_neighbour(struct naive *n, int b, int side) {
-    return nneighbour(n, b, side) >= 0;
-}
-
 static bool nunsplit(struct naive *n, int b) {
-    return !nhas_neighbour(n, b, -1) && !nhas_neighbour(n, b, 1);
+    return n->b[b].size == nseg_of(n, b)->size;
 }
 
 static int ncut(struct naive *n, int b, uint64_t bytes) {
