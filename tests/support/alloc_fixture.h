@@ -1,5 +1,6 @@
-/* alloc_fixture.h: an allocator in a small world of its own, for tests: streams with positions, events, a log of
- * entries as text with addresses as offsets from the first. Every fixture_end checks the model's invariants. */
+/* alloc_fixture.h: an allocator in a small world of its own, for tests: streams with positions,
+ * events, a log of entries as text with addresses as offsets from the first. Every fixture_end
+ * checks the model's invariants. */
 #ifndef ALLOC_FIXTURE_H
 #define ALLOC_FIXTURE_H
 
@@ -24,8 +25,8 @@ struct fixture {
     size_t events_recorded;
 };
 
-/* Work items queued on and finished by each stream; an event is (stream, position). Lives apart, since a fixture is
- * returned by value. */
+/* Work items queued on and finished by each stream; an event is (stream, position). Lives apart,
+ * since a fixture is returned by value. */
 struct world_state {
     uint64_t queued[FIXTURE_STREAMS], done[FIXTURE_STREAMS];
     uint64_t event_stream[FIXTURE_EVENTS], event_position[FIXTURE_EVENTS];
@@ -34,9 +35,9 @@ struct world_state {
 };
 
 static inline void fixture_log_entry(void *user, const struct alloc_entry *e) {
-    static const char *const names[] = {"alloc",         "free_requested", "free_completed",
-                                        "segment_alloc", "segment_free",   "segment_map",
-                                        "segment_unmap", "oom"};
+    static const char *const names[] = {
+        "alloc",        "free_requested", "free_completed", "segment_alloc",
+        "segment_free", "segment_map",    "segment_unmap",  "oom"};
     struct world_state *w = user;
     uint64_t offset = e->kind == ALLOC_ENTRY_OOM ? e->address : e->address - ALLOC_FIRST_ADDRESS;
     if (w->log)
