@@ -11,6 +11,8 @@ enum language { LANGUAGE_ENGLISH, LANGUAGE_CHINESE };
 #define TEXTS(X)                                                                                   \
     X(UNKNOWN, "unknown", "未知")                                                                  \
     X(PEAK, "peak", "峰值")                                                                        \
+    X(PEAK_ALLOCATED, "peak allocated", "已分配峰值")                                              \
+    X(PEAK_RESERVED, "peak reserved", "已保留峰值")                                                \
     X(ALLOCATED, "allocated", "已分配")                                                            \
     X(RESERVED, "reserved", "已保留")                                                              \
     X(CAPACITY, "capacity", "容量")                                                                \

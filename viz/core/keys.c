@@ -121,7 +121,8 @@ const char *keys_name(const struct binding *binding, char out[KEY_NAME_BYTES]) {
     if (binding->key > KEY_F1 - 1 && binding->key <= KEY_F12)
         snprintf(key, sizeof key, "F%u", (unsigned)(binding->key - KEY_F1 + 1) % 100);
     else
-        key[0] = (char)toupper((int)(binding->key & 0x7f));
+        key[0] = (char)(binding->mods ? toupper((int)(binding->key & 0x7f))
+                                      : (int)(binding->key & 0x7f));
     for (size_t i = 0; i < NAMED; i++)
         if (named[i].key == binding->key)
             name = named[i].name;

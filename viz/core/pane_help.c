@@ -80,6 +80,13 @@ static void draw_keys(struct page *page) {
     }
 }
 
+static int count_entries(const struct app *app) {
+    int count = (int)(sizeof mouse / sizeof mouse[0]) + 1;
+    for (int i = ACTION_NONE + 1; i < ACTION_COUNT; i++)
+        count += *keys_doc((enum action)i, app->language) != '\0';
+    return count;
+}
+
 static void draw(struct app *app, struct draw_list *list) {
     const struct theme *theme = app_theme(app);
     int margin = app_px(app, 24);
@@ -103,6 +110,9 @@ static void draw(struct app *app, struct draw_list *list) {
                         .keys = app_px(app, 150)};
     if (page.column < app_px(app, 380))
         page.column = r.w - 2 * margin;
+    int entries = count_entries(app), line = app_line(app) + app_px(app, 2);
+    int even = top + (entries / 2 + 1) * line; /* two columns of equal height, where they fit */
+    page.bottom = even < page.bottom ? even : page.bottom;
     draw_keys(&page);
     next_line(&page);
     for (size_t i = 0; i < sizeof mouse / sizeof mouse[0]; i++)

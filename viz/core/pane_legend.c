@@ -34,15 +34,15 @@ static void draw_swatch(const struct legend *l, enum category category) {
     }
 }
 
-/* name, bytes, share or difference */
+/* name, bytes, and what is told of them: the share, or the difference (`b` may not be known) */
 static void draw_row(struct legend *l, const char *name, uint32_t color, uint64_t a, uint64_t b,
-                     const char *last) {
+                     bool b_known, const char *last) {
     struct app *app = l->app;
     char text[LABEL_BYTES], shown[200];
     int share = app_px(app, compares(app) ? 82 : 58), y = l->y + (l->row - app_line(app)) / 2;
     int left = l->x + app_px(app, 22), figures = l->right - share;
     if (compares(app))
-        last = label_difference(a, b, text);
+        last = b_known ? label_difference(a, b, text) : "?";
     if (last)
         app_draw_right(app, l->list, l->right, y, app_theme(app)->faint, last);
     char bytes[LABEL_BYTES];
@@ -92,8 +92,33 @@ static void draw_bands_rows(struct legend *l, int bottom) {
         draw_swatch(l, (enum category)i);
         draw_row(l, i18n_category(app->language, (enum category)i), app_theme(app)->ink,
                  a + outside, compares(app) ? b + app->b.context_bytes * (outside > 0) : 0,
+                 outside == 0 || app->b.context_bytes > 0,
                  outside > 0 ? NULL : label_share(a, l->a.total, share));
     }
+}
+
+enum limit_key { KEY_OF_UNUSED, KEY_OF_RESERVED, KEY_OF_CAPACITY };
+
+/* What stands for it in the picture: the hatching, the line, the dashes. */
+static void draw_limit_key(const struct legend *l, enum limit_key key) {
+    struct app *app = l->app;
+    const struct theme *theme = app_theme(app);
+    int size = app_px(app, 11), x = l->x + app_px(app, 4), y = l->y + l->row / 2;
+    if (key == KEY_OF_UNUSED) {
+        struct band_style style = {theme->plot, PATTERN_HATCH, theme->hatch};
+        int32_t *edges = draw_bands(l->list, x, y - size / 2, size, size, 1, &style, 0);
+        for (int i = 0; edges && i < size; i++) {
+            edges[2 * i] = y - size / 2 + size;
+            edges[2 * i + 1] = y - size / 2;
+        }
+        draw_frame(l->list, x, y - size / 2, size, size, theme->line);
+        return;
+    }
+    bool dashed = key == KEY_OF_CAPACITY;
+    int32_t *steps = draw_steps(l->list, x, y, size, 1, app_px(app, dashed ? 1 : 2), dashed,
+                                dashed ? theme->capacity : theme->reserved);
+    for (int i = 0; steps && i < size; i++)
+        steps[i] = y;
 }
 
 static void draw_rule(struct legend *l) {
@@ -112,12 +137,18 @@ static void draw_limits(struct legend *l, int bottom) {
     if (app->a.reserved_known) {
         uint64_t unused = l->a.reserved > l->a.total ? l->a.reserved - l->a.total : 0;
         uint64_t other = l->b.reserved > l->b.total ? l->b.reserved - l->b.total : 0;
-        draw_row(l, app_text(app, TEXT_FREE_IN_RESERVED), theme->ink, unused, other, NULL);
-        draw_row(l, app_text(app, TEXT_RESERVED), theme->ink, l->a.reserved, l->b.reserved, NULL);
+        draw_limit_key(l, KEY_OF_UNUSED);
+        draw_row(l, app_text(app, TEXT_FREE_IN_RESERVED), theme->ink, unused, other,
+                 app->b.reserved_known, NULL);
+        draw_limit_key(l, KEY_OF_RESERVED);
+        draw_row(l, app_text(app, TEXT_RESERVED), theme->ink, l->a.reserved, l->b.reserved,
+                 app->b.reserved_known, NULL);
     }
-    if (app->a.capacity_bytes > 0 && l->y + l->row <= bottom)
-        draw_row(l, app_text(app, TEXT_CAPACITY), theme->capacity, app->a.capacity_bytes,
-                 app->b.capacity_bytes, NULL);
+    if (app->a.capacity_bytes == 0 || l->y + l->row > bottom)
+        return;
+    draw_limit_key(l, KEY_OF_CAPACITY);
+    draw_row(l, app_text(app, TEXT_CAPACITY), theme->capacity, app->a.capacity_bytes,
+             app->b.capacity_bytes, app->b.capacity_bytes > 0, NULL);
 }
 
 static void draw_overlay_key(struct legend *l, int bottom) {

@@ -19,7 +19,7 @@ static const struct {
     int width;
 } columns[COLUMNS] = {
     [COLUMN_KEPT] = {TEXT_KEPT, 100},    [COLUMN_LARGEST] = {TEXT_LARGEST, 100},
-    [COLUMN_BLOCKS] = {TEXT_BLOCKS, 76}, [COLUMN_SHARE] = {TEXT_SHARE, 150},
+    [COLUMN_BLOCKS] = {TEXT_BLOCKS, 76}, [COLUMN_SHARE] = {TEXT_SHARE, 76},
     [COLUMN_BYTES] = {TEXT_BYTES, 100},
 };
 
@@ -27,7 +27,8 @@ struct table {
     struct app *app;
     struct draw_list *list;
     int x, right, y, row;
-    int shown; /* columns that have room: the last ones of the table always have */
+    int names, bar_x, bar; /* widths of names and bars; where bars begin */
+    int shown;             /* columns that have room: the last ones of the table always have */
 };
 
 static void draw_cell(const struct table *t, int column, int y, uint32_t color, const char *text) {
@@ -47,18 +48,27 @@ static int figures_width(const struct table *t) {
     return width;
 }
 
-/* A bar in the share column, left of its figure. */
-static void draw_bar(const struct table *t, int y, uint64_t part, uint64_t whole, uint32_t color) {
+/* Between the names and the figures: the row's categories side by side, as long as its share of the
+ * largest row. */
+static void draw_bar(const struct table *t, const struct owner_row *row) {
     struct app *app = t->app;
-    int right = t->right;
-    for (int i = COLUMNS - t->shown; i < COLUMN_SHARE; i++)
-        right -= app_px(app, columns[i].width);
-    int full = app_px(app, 76), height = app_px(app, 8);
-    int x = right - app_px(app, columns[COLUMN_SHARE].width) + app_px(app, 18);
-    int width = whole > 0 ? (int)((double)part / (double)whole * full + 0.5) : 0;
-    int top = y + (t->row - height) / 2;
-    draw_rect(t->list, x, top, full, height, app_theme(app)->grid);
-    draw_rect(t->list, x, top, width > 0 ? width : 1, height, color);
+    const struct owners *owners = &app->a.owners;
+    uint64_t largest = owners->rows.count > 0 ? owners->rows.at[0].bytes : 0;
+    int height = app_px(app, 9), top = t->y + (t->row - height) / 2;
+    double sum = 0;
+    int from = 0;
+    if (t->bar <= 0 || largest == 0)
+        return;
+    for (int i = 0; i < CATEGORY_COUNT; i++) {
+        if (row->by_category[i] == 0)
+            continue;
+        sum += (double)row->by_category[i];
+        int to = (int)(sum / (double)largest * t->bar + 0.5);
+        to = to > t->bar ? t->bar : to > from ? to : from + 1;
+        draw_rect(t->list, t->bar_x + from, top, to - from, height,
+                  theme_band((enum category)i).color);
+        from = to;
+    }
 }
 
 static void draw_figures(const struct table *t, const struct owner_row *row, uint64_t total) {
@@ -75,22 +85,33 @@ static void draw_figures(const struct table *t, const struct owner_row *row, uin
 
 static void draw_row(struct table *t, const struct owner_row *row, const char *name, int swatch) {
     struct app *app = t->app;
-    uint64_t total = app->a.owners.total_bytes;
     char shown[300];
     int left = t->x + app_px(app, 20), y = t->y + (t->row - app_line(app)) / 2;
     if (swatch < CATEGORY_COUNT) {
         int size = app_px(app, 11), top = t->y + (t->row - size) / 2;
         draw_rect(t->list, t->x + app_px(app, 2), top, size, size,
                   theme_band((enum category)swatch).color);
-        draw_bar(t, t->y, row->bytes, total, theme_band((enum category)swatch).color);
-    } else {
-        draw_bar(t, t->y, row->bytes, total, app_theme(app)->faint);
     }
-    font_shorten(app->font, name, t->right - figures_width(t) - left, app_size(app), false, shown,
-                 sizeof shown);
+    draw_bar(t, row);
+    font_shorten(app->font, name, t->names, app_size(app), false, shown, sizeof shown);
     app_draw_text(app, t->list, left, y, app_theme(app)->ink, shown);
-    draw_figures(t, row, total);
+    draw_figures(t, row, app->a.owners.total_bytes);
     t->y += t->row;
+}
+
+/* Names get what the figures leave; bars the right part of it where it is wide. */
+static void divide(struct table *t) {
+    struct app *app = t->app;
+    t->shown = COLUMNS;
+    while (t->shown > 1 && figures_width(t) > (t->right - t->x) * 2 / 3)
+        t->shown--;
+    t->names = t->right - figures_width(t) - t->x - app_px(app, 20);
+    int bar = t->names - app_px(app, 360);
+    if (bar < app_px(app, 80))
+        return;
+    t->bar = bar > app_px(app, 560) ? app_px(app, 560) : bar;
+    t->names -= t->bar + app_px(app, 12);
+    t->bar_x = t->right - figures_width(t) - t->bar;
 }
 
 static void draw_head(struct table *t) {
@@ -119,6 +140,8 @@ static void draw_others(struct table *t, size_t first, size_t shown) {
         rest.bytes += row->bytes;
         rest.kept_bytes += row->kept_bytes;
         rest.count += row->count;
+        for (int k = 0; k < CATEGORY_COUNT; k++)
+            rest.by_category[k] += row->by_category[k];
         rest.largest = row->largest > rest.largest ? row->largest : rest.largest;
         count++;
     }
@@ -161,9 +184,7 @@ static void draw(struct app *app, struct draw_list *list) {
                       .right = r->x + r->w - app_px(app, 14),
                       .y = r->y + app_px(app, 6),
                       .row = app_line(app) + app_px(app, 3)};
-    t.shown = COLUMNS;
-    while (t.shown > 1 && figures_width(&t) > (t.right - t.x) * 2 / 3)
-        t.shown--;
+    divide(&t);
     draw_clip(list, r->x, r->y, r->w, r->h);
     draw_head(&t);
     if (app_read_owners(app))

@@ -49,8 +49,8 @@ static void draw_name(const struct lane *lane, int x0, int x1, const char *name)
         return;
     int top = lane->r.y + (lane->r.h - font_line(app->font, size)) / 2;
     font_shorten(app->font, name, room, size, false, shown, sizeof shown);
-    bool stump = strlen(shown) < 5 && strlen(name) > 5; /* an ellipsis alone says nothing */
-    if (!stump)
+    bool whole = strcmp(shown, name) == 0; /* a word with a hole says nothing, a path still does */
+    if (whole || strlen(shown) > 14)
         draw_text(lane->list, x0 + margin, top, size, false, app_theme(app)->ink, shown);
 }
 

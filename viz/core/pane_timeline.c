@@ -85,10 +85,12 @@ static void draw_capacity(struct app *app, struct draw_list *list, const struct 
     for (int i = 0; steps && i < r->w; i++)
         steps[i] = y;
     char text[160], figure[LABEL_BYTES];
+    if (r->w < app_px(app, 400))
+        return;
     snprintf(text, sizeof text, "%.60s %s", app_text(app, TEXT_CAPACITY),
              label_bytes(frame->track->capacity_bytes, figure));
-    draw_plate(app, list, r, r->x + app_px(app, 8), y + app_px(app, 4), app_theme(app)->capacity,
-               false, text);
+    draw_plate(app, list, r, r->x + r->w, y + app_px(app, 4), app_theme(app)->capacity, false,
+               text);
 }
 
 static void draw_ooms(struct app *app, struct draw_list *list, const struct plot_frame *frame) {

@@ -71,10 +71,10 @@ static int draw_figures(struct app *app, struct draw_list *list) {
     right = draw_headroom(app, list, right);
     if (app->a.reserved_known) {
         label_bytes(app->a.lod.peak.reserved_max, text);
-        right = draw_figure(app, list, right, text, app_text(app, TEXT_RESERVED), theme->ink);
+        right = draw_figure(app, list, right, text, app_text(app, TEXT_PEAK_RESERVED), theme->ink);
     }
     label_bytes(app->a.lod.peak.max, text);
-    right = draw_figure(app, list, right, text, app_text(app, TEXT_PEAK), theme->ink);
+    right = draw_figure(app, list, right, text, app_text(app, TEXT_PEAK_ALLOCATED), theme->ink);
     if (app->a.tl->ooms.count > 0)
         right =
             draw_figure(app, list, right, "OOM", app_text(app, TEXT_OUT_OF_MEMORY), theme->warn);

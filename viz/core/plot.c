@@ -13,7 +13,7 @@ enum { BANDS = CATEGORY_COUNT + 1 };
 static struct band_style style_of(const struct app *app, int band) {
     const struct theme *theme = app_theme(app);
     if (band == CATEGORY_COUNT)
-        return (struct band_style){theme->plot, PATTERN_HATCH, theme->faint};
+        return (struct band_style){theme->plot, PATTERN_HATCH, theme->hatch};
     struct band_style style = theme_band((enum category)band);
     if (app->isolated >= 0 && app->isolated != band) { /* out of focus */
         style.pattern = PATTERN_NONE;

@@ -34,6 +34,7 @@ struct theme {
     uint32_t accent, warn, shade;         /* cursor, failures, what is outside the brush */
     uint32_t separator;                   /* between bands */
     uint32_t reserved, capacity, overlay; /* lines */
+    uint32_t hatch;                       /* reserved but not in use */
     uint32_t phase[2];                    /* two shades by turns */
 };
 

@@ -1,0 +1,153 @@
+/* view_options.c: see view_options.h. One table: parsing and --help read it. */
+#include "view_options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "error.h"
+#include "picture.h"
+#include "text.h"
+
+static bool set_parameter(struct view_options *o, const char *value, struct error *err) {
+    if (!strchr(value, '='))
+        return error_set(err, ERROR_USAGE, "--set '%s': expected NAME=VALUE", value);
+    if (o->source.set_count == VIEW_SETS_MAX)
+        return error_set(err, ERROR_USAGE, "more than %d --set", VIEW_SETS_MAX);
+    o->sets[o->source.set_count++] = value;
+    return true;
+}
+
+static bool set_framework(struct view_options *o, const char *value, struct error *err) {
+    (void)err;
+    o->source.framework = value;
+    return true;
+}
+
+static bool set_device(struct view_options *o, const char *value, struct error *err) {
+    (void)err;
+    o->source.device = value;
+    return true;
+}
+
+static bool set_alloc(struct view_options *o, const char *value, struct error *err) {
+    (void)err;
+    o->source.alloc_settings = value;
+    return true;
+}
+
+static bool set_size(struct view_options *o, const char *value, struct error *err) {
+    return picture_parse_size(value, &o->app.width, &o->app.height, err);
+}
+
+static bool set_scale(struct view_options *o, const char *value, struct error *err) {
+    char *end;
+    double scale = strtod(value, &end);
+    if (end == value || *end != '\0' || !(scale >= 0.5 && scale <= 4))
+        return error_set(err, ERROR_USAGE, "--scale '%s': expected 0.5 to 4", value);
+    o->app.scale_percent = (int)(scale * 100 + 0.5);
+    return true;
+}
+
+static bool set_theme(struct view_options *o, const char *value, struct error *err) {
+    o->app.theme = theme_find(value);
+    return o->app.theme != THEME_COUNT ||
+           error_set(err, ERROR_USAGE, "--theme '%s': dark, light or contrast", value);
+}
+
+static bool set_language(struct view_options *o, const char *value, struct error *err) {
+    (void)err;
+    o->language = value;
+    return true;
+}
+
+static bool set_font(struct view_options *o, const char *value, struct error *err) {
+    (void)err;
+    o->app.font = value;
+    return true;
+}
+
+static bool set_script(struct view_options *o, const char *value, struct error *err) {
+    (void)err;
+    o->script = value;
+    return true;
+}
+
+static bool set_at(struct view_options *o, const char *value, struct error *err) {
+    o->at_peak = strcmp(value, "peak") == 0;
+    return o->at_peak || error_set(err, ERROR_USAGE, "--at '%s': expected peak", value);
+}
+
+static bool set_window(struct view_options *o, const char *value, struct error *err) {
+    (void)value, (void)err;
+    return o->window = true;
+}
+
+static bool set_help(struct view_options *o, const char *value, struct error *err) {
+    (void)value, (void)err;
+    return o->help = true;
+}
+
+static const struct {
+    const char *name, *value, *doc; /* value NULL: a switch */
+    bool (*set)(struct view_options *o, const char *value, struct error *err);
+} options[] = {
+    {"--set", "NAME=VALUE", "a parameter of the scenario; may be given again", set_parameter},
+    {"--framework", "NAME", "the framework that is modelled", set_framework},
+    {"--device", "NAME", "the card that is modelled", set_device},
+    {"--alloc", "SETTINGS", "allocator settings, as PYTORCH_ALLOC_CONF", set_alloc},
+    {"--size", "WxH", "of the window or picture (1280x800)", set_size},
+    {"--scale", "FACTOR", "of texts and margins, 0.5 to 4 (VRAMSIM_SCALE)", set_scale},
+    {"--theme", "NAME", "dark, light or contrast", set_theme},
+    {"--lang", "en|zh", "language of the texts (VRAMSIM_LANG, else the locale)", set_language},
+    {"--font", "FILE[:face]", "first of the fonts (VRAMSIM_FONT)", set_font},
+    {"--at", "peak", "where the cursor begins", set_at},
+    {"--script", "FILE", "run the commands of a file, without a window", set_script},
+    {"--window", NULL, "run the script in a window", set_window},
+    {"--help", NULL, "this text", set_help},
+};
+
+enum { OPTIONS = sizeof options / sizeof options[0] };
+
+/* "--name value" or "--name=value" at argv[*i], which moves to the last word taken. */
+static bool parse_option(struct view_options *o, int argc, char **argv, int *i, struct error *err) {
+    const char *word = argv[*i], *equals = strchr(word, '=');
+    size_t length = equals ? (size_t)(equals - word) : strlen(word);
+    for (int k = 0; k < OPTIONS; k++) {
+        if (strlen(options[k].name) != length || strncmp(word, options[k].name, length) != 0)
+            continue;
+        if (!options[k].value)
+            return options[k].set(o, NULL, err);
+        if (!equals && *i + 1 >= argc)
+            return error_set(err, ERROR_USAGE, "%s: a value is expected: %s", word,
+                             options[k].value);
+        return options[k].set(o, equals ? equals + 1 : argv[++*i], err);
+    }
+    return error_set(err, ERROR_USAGE, "%s: no such option (--help lists them)", word);
+}
+
+bool view_options_parse(struct view_options *o, int argc, char **argv, struct error *err) {
+    memset(o, 0, sizeof *o);
+    o->source.sets = o->sets;
+    for (int i = 1; i < argc; i++) {
+        if (argv[i][0] == '-' && argv[i][1] != '\0') {
+            if (!parse_option(o, argc, argv, &i, err))
+                return false;
+        } else if (o->file_count < 2) {
+            o->files[o->file_count++] = argv[i];
+        } else {
+            return error_set(err, ERROR_USAGE, "%s: two files at most", argv[i]);
+        }
+    }
+    return o->help || o->file_count > 0 ||
+           error_set(err, ERROR_USAGE, "no file (--help lists the options)");
+}
+
+void view_options_help(struct text *out) {
+    text_add(out, "vramsim-view FILE [FILE2] [options]: scrub a memory timeline, or two over each "
+                  "other.\nA file is a scenario (.lua) or a trace.\n\n");
+    for (int i = 0; i < OPTIONS; i++)
+        text_format(out, "  %-11s %-12s %s\n", options[i].name,
+                    options[i].value ? options[i].value : "", options[i].doc);
+    text_add(out, "\nKeys: press ? in the window. Exit codes: 0 good, 1 a script's expectation "
+                  "failed, 2 usage or bad\nscenario, 3 bad trace, 4 no window or cannot write.\n");
+}

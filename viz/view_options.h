@@ -1,0 +1,31 @@
+/* view_options.h: the command line of vramsim-view. Strings point into argv. */
+#ifndef VIEW_OPTIONS_H
+#define VIEW_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "app.h"
+#include "source.h"
+
+struct error;
+struct text;
+
+enum { VIEW_SETS_MAX = 256 };
+
+struct view_options {
+    const char *files[2];
+    int file_count;
+    struct source_options source;
+    const char *sets[VIEW_SETS_MAX];
+    struct app_options app;
+    const char *script, *language;
+    bool window; /* play the script in one */
+    bool at_peak, help;
+};
+
+/* In place: the struct must not be moved afterwards. */
+bool view_options_parse(struct view_options *options, int argc, char **argv, struct error *err);
+void view_options_help(struct text *out);
+
+#endif
