@@ -1,4 +1,5 @@
 /* input_gzip.c: unpacks gzip, one member or several in a row. The only file that names zlib. */
+#define ZLIB_CONST /* input is not written to */
 #include <string.h>
 #include <zlib.h>
 
@@ -39,7 +40,7 @@ static bool step(struct unpacking *u, int *status, struct error *err) {
     if (u->used == u->capacity && !grow(u, err))
         return false;
     uInt in = clamp(u->left), out = clamp(u->capacity - u->used);
-    u->z.next_in = (z_const Bytef *)(uintptr_t)u->data;
+    u->z.next_in = u->data;
     u->z.avail_in = in;
     u->z.next_out = (Bytef *)u->out + u->used;
     u->z.avail_out = out;

@@ -44,8 +44,10 @@ bool pickle_push_wide(struct pickle *p, uint64_t bits, bool negative);
 
 /* The next bytes of the file. */
 static inline bool pickle_take(struct pickle *p, uint64_t count, const uint8_t **bytes) {
-    if (count > p->length - p->at)
-        return pickle_fail_truncated(p, count);
+    if (count > p->length - p->at) {
+        pickle_fail_truncated(p, count);
+        return false;
+    }
     *bytes = p->data + p->at;
     p->at += (size_t)count;
     return true;

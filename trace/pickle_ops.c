@@ -96,7 +96,7 @@ static bool count_items(struct pickle *p, uint32_t handle, size_t count) {
 }
 
 static bool set_items(struct pickle *p, size_t height) {
-    uint32_t dict;
+    uint32_t dict = 0;
     size_t items = p->stack.count - height;
     if (items % 2 != 0)
         return pickle_fail(p, ERROR_BAD_INPUT, "%zu items, expected pairs of key and value", items);
@@ -108,7 +108,7 @@ static bool set_items(struct pickle *p, size_t height) {
 }
 
 static bool append_items(struct pickle *p, size_t height) {
-    uint32_t list;
+    uint32_t list = 0;
     size_t items = p->stack.count - height;
     if (!target_below(p, height, PICKLE_LIST, &list) || !count_items(p, list, items))
         return false;
@@ -137,7 +137,7 @@ static bool op_append(struct pickle *p) {
 
 static bool op_additems(struct pickle *p) {
     size_t height;
-    uint32_t set;
+    uint32_t set = 0;
     if (!pickle_pop_mark(p, &height) || !target_below(p, height, PICKLE_SET, &set))
         return false;
     p->stack.count = height;

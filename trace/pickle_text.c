@@ -202,11 +202,11 @@ static bool take_index(struct pickle *p, uint64_t *index) {
 }
 
 bool pickle_op_put(struct pickle *p) {
-    uint64_t index;
+    uint64_t index = 0;
     return take_index(p, &index) && pickle_memo_put(p, index);
 }
 
 bool pickle_op_get(struct pickle *p) {
-    uint64_t index;
+    uint64_t index = 0;
     return take_index(p, &index) && pickle_memo_get(p, index);
 }

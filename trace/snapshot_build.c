@@ -123,12 +123,12 @@ bool build_string(struct build *b, uint32_t id, uint32_t *string) {
 /* Texts and lists do not grow any more: their maps are made once. */
 static bool prepare_maps(struct build *b) {
     size_t strings = strtab_count(&b->s->pickle.strings), lists = b->s->chunks.count + 1;
-    if (!array_reserve(&b->strings, strings) || !array_reserve(&b->list_stacks, lists))
+    b->strings.at = xcalloc(strings, sizeof *b->strings.at);
+    b->list_stacks.at = xcalloc(lists, sizeof *b->list_stacks.at);
+    if (!b->strings.at || !b->list_stacks.at)
         return build_no_memory(b);
-    memset(b->strings.at, 0, strings * sizeof *b->strings.at);
-    memset(b->list_stacks.at, 0, lists * sizeof *b->list_stacks.at);
-    b->strings.count = strings;
-    b->list_stacks.count = lists;
+    b->strings.count = b->strings.capacity = strings;
+    b->list_stacks.count = b->list_stacks.capacity = lists;
     return true;
 }
 
@@ -170,7 +170,7 @@ static bool build_traces(struct build *b) {
     uint32_t list;
     snapshot_walk_begin(b->s, b->s->traces_list, &walk);
     for (uint32_t ordinal = 0; snapshot_walk_next(b->s, &walk, &list); ordinal++) {
-        struct build_device *d;
+        struct build_device *d = NULL;
         if (snapshot_list_count(b->s, list) == 0)
             continue;
         if (ordinal >= MAX_DEVICES)
@@ -191,7 +191,7 @@ static bool build_final_state(struct build *b) {
             continue;
         const struct snapshot_segment *r = &b->s->segments.at[record];
         uint32_t ordinal = r->has & HAS_DEVICE ? r->device : 0;
-        struct build_device *d;
+        struct build_device *d = NULL;
         if (ordinal >= MAX_DEVICES) {
             build_warn(b, "a segment on device %u", ordinal);
             continue;

@@ -157,7 +157,7 @@ bool build_stack(struct build *b, uint32_t list, uint32_t *stack) {
         return true;
     }
     size_t first = b->tl->frames.count;
-    uint64_t hash;
+    uint64_t hash = 0;
     if (!convert_frames(b) || !read_frames(b, list, &hash))
         return false;
     if (b->tl->frames.count > first && !intern_stack(b, first, hash, stack))

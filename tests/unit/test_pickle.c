@@ -56,7 +56,7 @@ static void check_integer(const char *bytes, size_t length, enum pickle_integer 
                           uint64_t expected) {
     struct pickle p;
     struct seen seen;
-    struct pickle_value root;
+    struct pickle_value root = {0};
     struct error err;
     uint64_t value = 42;
     assert_ok(read_bytes(bytes, length, &p, &seen, &root, &err), err);
@@ -100,7 +100,7 @@ TEST(an_integer_beyond_64_bits_is_unknown_not_an_error) {
     USE_STATE;
     struct pickle p;
     struct seen seen;
-    struct pickle_value root;
+    struct pickle_value root = {0};
     struct error err;
     uint64_t value;
     assert_ok(READ("\x80\x04\x8a\x0a\1\1\1\1\1\1\1\1\1\1."), err);
@@ -114,7 +114,7 @@ TEST(floats_are_big_endian) {
     USE_STATE;
     struct pickle p;
     struct seen seen;
-    struct pickle_value root;
+    struct pickle_value root = {0};
     struct error err;
     double value = 0;
     assert_ok(READ("\x80\x04G\xbf\xf8\0\0\0\0\0\0."), err);
@@ -131,7 +131,7 @@ TEST(texts_of_all_protocols_are_interned_by_content) {
     for (size_t i = 0; i < 5; i++) {
         struct pickle p;
         struct seen seen;
-        struct pickle_value root;
+        struct pickle_value root = {0};
         struct error err;
         assert_ok(read_bytes(forms[i], lengths[i], &p, &seen, &root, &err), err);
         assert_int_equal(pickle_tag(root), PICKLE_STRING);
@@ -144,7 +144,7 @@ TEST(a_container_grows_in_batches_after_it_was_stored) {
     USE_STATE;
     struct pickle p;
     struct seen seen;
-    struct pickle_value root;
+    struct pickle_value root = {0};
     struct error err;
     /* l = []; memo; l += [1, 2]; l += [3]; l is pushed once more into itself: cyclic */
     assert_ok(READ("\x80\x04]\x94(K\1K\2eK\3ah\0a."), err);
@@ -158,7 +158,7 @@ TEST(pop_and_dup_and_sets_are_data_too) {
     USE_STATE;
     struct pickle p;
     struct seen seen;
-    struct pickle_value root;
+    struct pickle_value root = {0};
     struct error err;
     assert_ok(READ("\x80\x04(K\1K\2"
                    "1K\7"
@@ -173,7 +173,7 @@ static void check_refused(const char *bytes, size_t length, enum error_code code
                           const char *part) {
     struct pickle p;
     struct seen seen;
-    struct pickle_value root;
+    struct pickle_value root = {0};
     struct error err = {0};
     assert_false(read_bytes(bytes, length, &p, &seen, &root, &err));
     assert_int_equal(err.code, code);
@@ -234,12 +234,15 @@ TEST(broken_structure_is_told_apart) {
 static char *repeat(const char *head, const char *unit, size_t count, const char *tail,
                     size_t *length) {
     size_t h = strlen(head), u = strlen(unit), t = strlen(tail);
-    char *out = malloc(h + u * count + t + 1);
+    char *out = malloc(h + u * count + t);
     assert_non_null(out);
-    memcpy(out, head, h);
-    for (size_t i = 0; i < count; i++)
-        memcpy(out + h + i * u, unit, u);
-    memcpy(out + h + u * count, tail, t + 1);
+    size_t used = 0;
+    for (size_t i = 0; i < h; i++)
+        out[used++] = head[i];
+    for (size_t i = 0; i < u * count; i++)
+        out[used++] = unit[i % u];
+    for (size_t i = 0; i < t; i++)
+        out[used++] = tail[i];
     *length = h + u * count + t;
     return out;
 }
@@ -248,7 +251,7 @@ TEST(deep_nesting_needs_no_recursion) {
     USE_STATE;
     struct pickle p;
     struct seen seen;
-    struct pickle_value root;
+    struct pickle_value root = {0};
     struct error err;
     size_t length;
     char *deep = repeat("N", "\x85", 500000, ".", &length);
@@ -280,7 +283,7 @@ static bool cancel(void *user, uint64_t done, uint64_t total) {
 TEST(progress_can_cancel) {
     USE_STATE;
     struct pickle p;
-    struct pickle_value root;
+    struct pickle_value root = {0};
     struct error err;
     const struct pickle_handler handler = {.progress = cancel};
     assert_true(pickle_init(&p, "N.", 2, &handler, budget, &err));
@@ -297,7 +300,7 @@ TEST(every_failing_allocation_is_handed_up) {
     for (f.fail_at = 1;; f.fail_at++) {
         struct pickle p;
         struct seen seen;
-        struct pickle_value root;
+        struct pickle_value root = {0};
         struct error err = {0};
         f.seen = 0;
         xalloc_set_hook(failing_alloc_hook, &f);
