@@ -88,15 +88,21 @@ static int64_t flash_splits(const struct tape *tape, const struct sizes *z, int6
 
 enum { SAVED_Q, SAVED_K, SAVED_V, SAVED_OUT, SAVED_LSE, SAVED_SEED, SAVED_OFFSET };
 
+/* empty_like: the layout of the inputs, which is [b, s, a, d] after a projection, else what a copy made it */
+static struct tensor *new_like(struct tape *tape, struct tensor *t) {
+    int64_t stride[TENSOR_MAX_DIMS];
+    strides_preserve(t, stride);
+    return tape_new_strided(tape, t->dtype, &t->shape, stride);
+}
+
 static void backward_flash(struct tape *tape, struct node *node, struct tensor **grads,
                            struct tensor **out) {
     struct tensor *q = node->saved[SAVED_Q], *k = node->saved[SAVED_K];
     struct sizes z = sizes_of(q, k);
     struct tensor *grad = contiguous_heads(tape, grads[0]);
     struct tensor *output = contiguous_heads(tape, node->saved[SAVED_OUT]);
-    out[0] = new_heads(tape, q->dtype, z.b, z.a, z.s, z.d);
-    out[1] = new_heads(tape, q->dtype, z.b, z.kv, z.t, z.d);
-    out[2] = new_heads(tape, q->dtype, z.b, z.kv, z.t, z.d);
+    for (unsigned i = 0; i < 3; i++)
+        out[i] = new_like(tape, node->saved[i]);
     int64_t rows = round_up(z.s, 128);
     struct tensor *softmax_d = new_floats(tape, z.b * z.a * rows);
     struct tensor *dq_accum = new_floats(tape, z.b * z.a * rows * round_up(z.d, 32));
@@ -121,7 +127,7 @@ static struct tensor *flash(struct tape *tape, struct tensor *q, struct tensor *
     struct sizes z = sizes_of(q, k);
     struct tensor *in[3] = {q, k, v};
     struct node *node = node_create(tape, &flash_backward, in, 3, 1);
-    struct tensor *out = new_heads(tape, q->dtype, z.b, z.a, z.s, z.d);
+    struct tensor *out = new_like(tape, q);
     struct tensor *lse = new_floats(tape, z.b * z.a * z.s);
     int64_t splits = flash_splits(tape, &z, z.d);
     struct tensor *lse_accum = NULL, *out_accum = NULL;

@@ -1,6 +1,52 @@
 /* embedding.c: rows of a table by index. The gradient is dense (ATen/native/cuda/Embedding.cu): up to 3,072 indices one
  * kernel into zeros; above, the indices are sorted and equal ones summed in segments. */
+#include "cub.h"
 #include "op.h"
+
+enum { DIRECT_INDICES = 3072, ROWS_PER_SEGMENT = 10 };
+
+static struct tensor *new_int64s(struct tape *tape, int64_t count) {
+    struct shape shape = {.ndim = 1, .size = {count}};
+    return tape_new(tape, DTYPE_INT64, &shape);
+}
+
+static struct tensor *new_bytes(struct tape *tape, uint64_t bytes) {
+    return tape_new_bytes(tape, bytes, CATEGORY_TEMPORARY);
+}
+
+/* Equal indices are brought together by a sort and summed in segments of ten rows at most. The sizes are upper bounds that
+ * do not depend on the indices (max_segments, max_partial_segments). */
+static struct tensor *sorted_gradient(struct tape *tape, struct tensor *grad, int64_t n,
+                                      const struct shape *shape) {
+    int64_t rows = shape->size[0], width = shape->size[1];
+    int64_t segments = n < rows ? n : rows, partials = n / ROWS_PER_SEGMENT + segments;
+    struct tensor *held[12];
+    unsigned count = 0;
+    held[count++] = new_int64s(tape, n); /* sorted */
+    held[count++] = new_int64s(tape, n); /* their origin */
+    struct tensor *range = new_int64s(tape, n);
+    struct tensor *sort = new_bytes(tape, cub_sort_bytes(tape->device, (uint64_t)n, (uint64_t)rows));
+    tensor_unref(tape, range);
+    tensor_unref(tape, sort);
+    struct tensor *out = aten_full(tape, shape, grad->dtype);
+    held[count++] = new_int64s(tape, n); /* where segments begin */
+    held[count++] = new_int64s(tape, 1); /* how many */
+    struct tensor *dummy = new_int64s(tape, n);
+    struct tensor *unique = new_bytes(tape, cub_unique_bytes(tape->device, (uint64_t)n));
+    tensor_unref(tape, dummy);
+    tensor_unref(tape, unique);
+    held[count++] = new_int64s(tape, segments); /* partial segments of each, */
+    held[count++] = new_int64s(tape, segments); /* and where they begin */
+    tensor_unref(tape, new_bytes(tape, cub_scan_bytes(tape->device, (uint64_t)segments)));
+    held[count++] = new_int64s(tape, 1);
+    held[count++] = new_int64s(tape, partials);
+    struct shape sums = {.ndim = 1, .size = {partials * width}};
+    held[count++] = tape_new(tape, DTYPE_FLOAT32, &sums);
+    tape_kernel(tape, "embedding_backward", (uint64_t)shape_numel(&grad->shape), 3 * tensor_nbytes(grad), grad->dtype);
+    while (count > 0)
+        tensor_unref(tape, held[--count]);
+    return out;
+}
 
 /* saved[0] = indices; args: [0] rows, [1] width */
 static void backward_embedding(struct tape *tape, struct node *node, struct tensor **grads,
@@ -8,9 +54,12 @@ static void backward_embedding(struct tape *tape, struct node *node, struct tens
     struct tensor *grad = aten_contiguous(tape, grads[0]);
     int64_t indices = shape_numel(&node->saved[0]->shape);
     struct shape shape = {.ndim = 2, .size = {node->args[0], node->args[1]}};
-    (void)indices;
-    out[0] = aten_full(tape, &shape, grad->dtype);
-    tape_kernel(tape, "embedding_backward", (uint64_t)shape_numel(&grad->shape), 2 * tensor_nbytes(grad), grad->dtype);
+    if (indices > DIRECT_INDICES) {
+        out[0] = sorted_gradient(tape, grad, indices, &shape);
+    } else {
+        out[0] = aten_full(tape, &shape, grad->dtype);
+        tape_kernel(tape, "embedding_backward", (uint64_t)shape_numel(&grad->shape), 2 * tensor_nbytes(grad), grad->dtype);
+    }
     tensor_unref(tape, grad);
 }
 

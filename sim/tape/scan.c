@@ -1,9 +1,7 @@
 /* scan.c: running sums (ATen/native/cuda/ScanKernels.cpp). The output comes first; a bool or narrow integer input is cast
- * to int64 for the kernel. When the whole tensor is one run CUB does it, with temporary storage: 1,279 bytes in every
- * recording with one row (768 to 1,024 bytes of tile states and CUB's alignment slack of 255). */
+ * to int64 for the kernel. When the whole tensor is one run CUB does it, with temporary storage. */
+#include "cub.h"
 #include "op.h"
-
-enum { CUB_SCAN_BYTES = 1279 };
 
 static void run_cumsum(struct tape *tape, struct op_call *call) {
     struct tensor *t = call->arg[0].tensor;
@@ -17,7 +15,7 @@ static void run_cumsum(struct tape *tape, struct op_call *call) {
     struct tensor *out = tape_new(tape, dtype, &t->shape);
     struct tensor *input = aten_to(tape, t, dtype), *temporary = NULL;
     if (t->shape.ndim > 0 && shape_numel(&t->shape) == t->shape.size[dim])
-        temporary = tape_new_bytes(tape, CUB_SCAN_BYTES, CATEGORY_TEMPORARY);
+        temporary = tape_new_bytes(tape, cub_scan_bytes(tape->device, (uint64_t)shape_numel(&t->shape)), CATEGORY_TEMPORARY);
     tape_kernel(tape, "cumsum", (uint64_t)shape_numel(&t->shape), 2 * tensor_nbytes(out), dtype);
     tensor_unref(tape, temporary);
     tensor_unref(tape, input);

@@ -41,6 +41,10 @@ static struct tensor *softmax(struct tape *tape, struct tensor *t, enum dtype dt
     return out;
 }
 
+struct tensor *aten_softmax(struct tape *tape, struct tensor *t) {
+    return softmax(tape, t, t->dtype, "softmax", &softmax_backward);
+}
+
 static enum dtype dtype_or(const struct op_call *call) {
     return call->arg[2].given ? (enum dtype)call->arg[2].integer : call->arg[0].tensor->dtype;
 }

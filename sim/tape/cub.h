@@ -1,0 +1,18 @@
+/* cub.h: the temporary storage that CUB's device-wide algorithms ask for, by element count and architecture. int64 keys,
+ * values and sums, as PyTorch uses them. */
+#ifndef CUB_H
+#define CUB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct device;
+
+/* DeviceRadixSort::SortPairs of n int64 pairs with keys below `keys` */
+uint64_t cub_sort_bytes(const struct device *device, uint64_t n, uint64_t keys);
+/* DeviceSelect::UniqueByKey of n */
+uint64_t cub_unique_bytes(const struct device *device, uint64_t n);
+/* DeviceScan sums of n */
+uint64_t cub_scan_bytes(const struct device *device, uint64_t n);
+
+#endif
