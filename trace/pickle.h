@@ -86,6 +86,7 @@ struct pickle {
     size_t memo_set; /* slots written */
     ARRAY(struct pickle_container) containers;
     ARRAY(struct pickle_wide) wides;
+    struct pickle_value last_pair[2], last_tuple; /* of TUPLE2, see there; unset at first */
     uint64_t opcode_count;
     bool seen[256]; /* opcodes met */
     uint8_t protocol;

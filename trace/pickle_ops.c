@@ -11,6 +11,12 @@ static uint64_t little(const uint8_t *bytes, unsigned count) {
     return value;
 }
 
+static uint64_t little8(const uint8_t *b) {
+    return (uint64_t)b[0] | (uint64_t)b[1] << 8 | (uint64_t)b[2] << 16 | (uint64_t)b[3] << 24 |
+           (uint64_t)b[4] << 32 | (uint64_t)b[5] << 40 | (uint64_t)b[6] << 48 |
+           (uint64_t)b[7] << 56;
+}
+
 /* The next `count` bytes as a number. */
 static bool take_number(struct pickle *p, unsigned count, uint64_t *value) {
     const uint8_t *bytes;
@@ -148,8 +154,26 @@ static bool op_tuple1(struct pickle *p) {
     return pickle_need(p, 1) && pickle_wrap(p, PICKLE_TUPLE, p->stack.count - 1);
 }
 
+/* Tuples cannot change, so an equal pair of numbers that follows is the same tuple: snapshots hold
+ * one pool id for each entry, and nearly all are (0, 0). */
 static bool op_tuple2(struct pickle *p) {
-    return pickle_need(p, 2) && pickle_wrap(p, PICKLE_TUPLE, p->stack.count - 2);
+    if (!pickle_need(p, 2))
+        return false;
+    struct pickle_value *pair = p->stack.at + p->stack.count - 2;
+    const struct pickle_value a = pair[0], b = pair[1];
+    if (a.bits == p->last_pair[0].bits && b.bits == p->last_pair[1].bits) {
+        pair[0] = p->last_tuple;
+        p->stack.count--;
+        return true;
+    }
+    if (!pickle_wrap(p, PICKLE_TUPLE, p->stack.count - 2))
+        return false;
+    if (pickle_tag(a) == PICKLE_INT && pickle_tag(b) == PICKLE_INT) {
+        p->last_pair[0] = a;
+        p->last_pair[1] = b;
+        p->last_tuple = p->stack.at[p->stack.count - 1];
+    }
+    return true;
 }
 
 static bool op_tuple3(struct pickle *p) {
@@ -199,6 +223,14 @@ static bool op_binint(struct pickle *p) {
     return pickle_push_integer(p, (value ^ sign) - sign, (value & sign) != 0);
 }
 
+/* `count` (at most 8) bytes just taken, as a number. Eight at once where the file goes on, which
+ * compilers turn into one load. */
+static uint64_t long_value(const struct pickle *p, const uint8_t *bytes, unsigned count) {
+    if (count == 0 || count == 8 || p->length - p->at < 8)
+        return little(bytes, count);
+    return little8(bytes) & (UINT64_MAX >> (64 - 8 * count));
+}
+
 /* Two's complement, little-endian. A ninth byte that only holds the sign is what Python writes from
  * 2^63 on. */
 static bool push_long(struct pickle *p, uint64_t count) {
@@ -214,7 +246,7 @@ static bool push_long(struct pickle *p, uint64_t count) {
         p->warnings++;
         return pickle_push(p, pickle_make(PICKLE_UNKNOWN, 0));
     }
-    uint64_t value = little(bytes, count > 8 ? 8 : (unsigned)count);
+    uint64_t value = long_value(p, bytes, count > 8 ? 8 : (unsigned)count);
     if (negative && count < 8)
         value |= UINT64_MAX << (8 * count);
     return pickle_push_integer(p, value, negative);
