@@ -3,3 +3,22 @@ add_executable(viz_pictures EXCLUDE_FROM_ALL viz/viz_pictures.c)
 target_compile_options(viz_pictures PRIVATE "SHELL:-iquote ${CMAKE_SOURCE_DIR}/tests/support")
 target_link_libraries(viz_pictures PRIVATE vs_viz_core vs_flags)
 set_target_properties(viz_pictures PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+
+if(TARGET vs_viz_window)
+  add_executable(viz_window viz/viz_window.c)
+  target_compile_options(viz_window PRIVATE "SHELL:-iquote ${CMAKE_SOURCE_DIR}/tests/support")
+  target_link_libraries(viz_window PRIVATE vs_viz_window vs_viz_core vs_flags)
+  set_target_properties(viz_window PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  add_test(NAME viz_xvfb COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/viz/xvfb.sh $<TARGET_FILE:viz_window>)
+  set_tests_properties(viz_xvfb PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 120
+    ENVIRONMENT "ASAN_OPTIONS=detect_leaks=0") # of the display's libraries
+endif()
+
+vs_test(viz_lod USES viz_core timeline)
+vs_test(viz_view USES viz_core timeline PRIVATE m)
+vs_test(viz_owners USES viz_core timeline)
+vs_test(viz_app USES viz_core timeline)
+vs_test(viz_picture USES viz_core timeline PRIVATE PkgConfig::PNG)
+if(TARGET vs_viz_window)
+  vs_test(viz_sdl USES viz_window viz_core timeline PRIVATE PkgConfig::SDL2)
+endif()

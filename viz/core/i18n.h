@@ -19,13 +19,10 @@ enum language { LANGUAGE_ENGLISH, LANGUAGE_CHINESE };
     X(HEADROOM, "headroom", "余量")                                                                \
     X(OVER_BY, "over by", "超出")                                                                  \
     X(FREE_IN_RESERVED, "reserved, not in use", "已保留未使用")                                    \
-    X(DEVICE, "device", "设备")                                                                    \
     X(EVENT, "event", "事件")                                                                      \
     X(OF, "of", "/")                                                                               \
     X(START, "start", "起始")                                                                      \
-    X(TIME, "time", "时间")                                                                        \
     X(TIME_UNKNOWN, "time unknown: event order", "时间未知：按事件顺序")                           \
-    X(EVENT_ORDER, "event order", "事件顺序")                                                      \
     X(AT_CURSOR, "at the cursor", "光标处")                                                        \
     X(AT_PEAK, "at the peak", "峰值处")                                                            \
     X(OWNERS, "who holds it", "占用者")                                                            \
@@ -44,10 +41,6 @@ enum language { LANGUAGE_ENGLISH, LANGUAGE_CHINESE };
     X(LARGEST, "largest", "最大块")                                                                \
     X(KEPT, "never freed", "未释放")                                                               \
     X(OTHERS, "others", "其他")                                                                    \
-    X(TOTAL, "total", "合计")                                                                      \
-    X(NOT_IN_TRACE, "not in this trace", "此记录中没有")                                           \
-    X(OVERLAY, "overlay", "叠加")                                                                  \
-    X(SIDE_BY_SIDE, "one over the other", "上下对照")                                              \
     X(DIFFERENCE, "difference", "差值")                                                            \
     X(OUT_OF_MEMORY, "out of memory", "显存不足")                                                  \
     X(WARNINGS, "records repaired or skipped", "条记录已修复或跳过")                               \

@@ -171,7 +171,7 @@ bool keys_parse(const char *name, uint32_t *key, unsigned *mods) {
     }
     if (length != 1 || (unsigned char)name[0] <= ' ' || (unsigned char)name[0] > '~')
         return false;
-    if (isupper((unsigned char)name[0]))
+    if (*mods == 0 && isupper((unsigned char)name[0]))
         *mods |= MOD_SHIFT;
     *key = (uint32_t)tolower((unsigned char)name[0]);
     return true;

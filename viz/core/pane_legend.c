@@ -42,7 +42,7 @@ static void draw_row(struct legend *l, const char *name, uint32_t color, uint64_
     int share = app_px(app, compares(app) ? 82 : 58), y = l->y + (l->row - app_line(app)) / 2;
     int left = l->x + app_px(app, 22), figures = l->right - share;
     if (compares(app))
-        last = b_known ? label_difference(a, b, text) : "?";
+        last = b_known ? label_difference(a, b, text) : app_text(app, TEXT_UNKNOWN);
     if (last)
         app_draw_right(app, l->list, l->right, y, app_theme(app)->faint, last);
     char bytes[LABEL_BYTES];

@@ -1,0 +1,304 @@
+/* The application without a window: input, scripts, hostile sizes, failing memory. */
+#include "suite.h"
+
+#include <string.h>
+
+#include "app.h"
+#include "draw.h"
+#include "failing_alloc.h"
+#include "input.h"
+#include "keys.h"
+#include "picture.h"
+#include "script.h"
+#include "text.h"
+#include "viz_fixture.h"
+
+struct session {
+    struct timeline *tl, *other;
+    struct app *app;
+};
+
+static struct session session_open(bool two, int width, int height) {
+    struct session s = {.tl = fixture_llama("made_up.lua", false)};
+    struct error err = {0};
+    struct app_options options = {.width = width, .height = height, .embedded_font = true};
+    s.other = two ? fixture_llama("recompute.pickle", true) : NULL;
+    s.app = app_create(&options, s.tl, s.other, &err);
+    assert_non_null(s.app);
+    return s;
+}
+
+static void session_close(struct session *s) {
+    app_destroy(s->app);
+    timeline_destroy(s->tl);
+    timeline_destroy(s->other);
+}
+
+static uint64_t value(struct session *s, const char *name) {
+    uint64_t v = 0;
+    if (!app_query(s->app, name, &v))
+        fail_msg("%s: no such value", name);
+    return v;
+}
+
+/* Runs the commands; the error's text is compared where one is expected. */
+static void play(struct session *s, const char *commands, const char *expected_error) {
+    struct script script;
+    struct text out = {0};
+    struct error err = {0};
+    bool good = true;
+    script_start(&script, "test", commands);
+    while (good && !script_is_done(&script))
+        good = script_step(&script, s->app, &out, &err);
+    text_fini(&out);
+    if (expected_error)
+        assert_string_equal(err.text, expected_error);
+    else if (!good)
+        fail_msg("%s", err.text);
+}
+
+TEST(p_finds_the_peak_and_the_owners_sum_to_it) {
+    USE_STATE;
+    struct session s = session_open(false, 1280, 800);
+    play(&s,
+         "expect cursor.moment 7492\nkey p\nexpect cursor.allocated 67381510144\n"
+         "expect cursor.owners 67381510144\nexpect cursor.event 4021\n"
+         "key ,\nexpect cursor.event 4020\nkey .\nkey .\nexpect cursor.event 4022\n"
+         "goto start\nexpect cursor.moment 0\nexpect cursor.allocated 0\nkey ,\n"
+         "expect cursor.moment 0\ngoto end\nkey .\nexpect cursor.moment 7492\n"
+         "goto peak\nexpect cursor.event 4021\ngoto event 5\nexpect cursor.event 5\n",
+         NULL);
+    session_close(&s);
+}
+
+TEST(a_drag_scrubs_and_pans_when_zoomed_in) {
+    USE_STATE;
+    struct session s = session_open(false, 1280, 800);
+    play(&s, "drag 300 400 500 400\n", NULL);
+    uint64_t here = value(&s, "cursor.moment");
+    assert_true(here > 1000 && here < 4022);
+    play(&s, "click 700 400\n", NULL);
+    assert_true(value(&s, "cursor.moment") > here);
+    here = value(&s, "cursor.moment");
+    play(&s, "wheel 700 400 8\n", NULL);
+    uint64_t first = value(&s, "view.first"), last = value(&s, "view.last");
+    assert_true(first <= here && here <= last && last - first < 2000);
+    play(&s, "drag 700 400 500 400\n", NULL); /* pans: the cursor stays */
+    assert_int_equal(value(&s, "cursor.moment"), here);
+    assert_true(value(&s, "view.first") > first);
+    play(&s, "drag 300 110 500 110\n", NULL); /* on the phases: scrubs */
+    assert_true(value(&s, "cursor.moment") != here);
+    play(&s, "key 0\nexpect view.first 0\nexpect view.last 7492\n", NULL);
+    play(&s, "drag 300 70 400 70\n", NULL); /* brush on the overview */
+    assert_true(value(&s, "view.first") > 0 && value(&s, "view.last") < 7492);
+    session_close(&s);
+}
+
+TEST(local_peaks_phases_and_play_move_the_cursor) {
+    USE_STATE;
+    struct session s = session_open(false, 1280, 800);
+    play(&s, "goto start\nkey n\n", NULL);
+    uint64_t first = value(&s, "cursor.moment");
+    play(&s, "key n\n", NULL);
+    assert_true(first > 0 && value(&s, "cursor.moment") > first);
+    play(&s, "key N\n", NULL);
+    assert_int_equal(value(&s, "cursor.moment"), first);
+    play(&s, "goto start\nkey ]\nexpect cursor.moment 1\nkey ]\n", NULL);
+    play(&s, "goto start\nkey Space\nexpect playing 1\ntick 5000ms\n", NULL);
+    uint64_t middle = value(&s, "cursor.moment");
+    assert_true(middle > 1000 && middle < 7000);
+    play(&s, "tick 6000ms\nexpect playing 0\nexpect cursor.moment 7492\ntick 1000ms\n", NULL);
+    session_close(&s);
+}
+
+TEST(every_binding_does_what_it_says) {
+    USE_STATE;
+    struct session s = session_open(true, 1280, 800);
+    const struct {
+        const char *key, *name;
+        uint64_t before, after;
+    } changes[] = {
+        {"t", "theme", 0, 1},          {"c", "grouping", 0, 1},       {"C", "grouping", 1, 0},
+        {"v", "compare", 0, 1},        {"1", "isolated", 0, 1},       {"Esc", "isolated", 1, 0},
+        {"x", "axis", 0, 1},           {"F1", "help", 0, 1},          {"Esc", "help", 1, 0},
+        {"?", "help", 0, 1},           {"Shift+/", "help", 1, 0},     {"Ctrl++", "scale", 100, 125},
+        {"Ctrl+-", "scale", 125, 100}, {"Ctrl+=", "scale", 100, 125}, {"Ctrl+0", "scale", 125, 100},
+    };
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        char line[64];
+        assert_int_equal(value(&s, changes[i].name), changes[i].before);
+        snprintf(line, sizeof line, "key %s", changes[i].key);
+        play(&s, line, NULL);
+        assert_int_equal(value(&s, changes[i].name), changes[i].after);
+    }
+    struct draw_list list = {0};
+    struct error err = {0};
+    for (size_t i = 0; keys_binding(i); i++) {
+        const struct binding *b = keys_binding(i);
+        struct input in = {.kind = INPUT_KEY, .key = b->key, .mods = b->mods};
+        app_input(s.app, &in);
+        assert_int_equal(app_wants_quit(s.app), b->action == ACTION_QUIT);
+        assert_ok(app_frame(s.app, &list, &err), err);
+    }
+    draw_fini(&list);
+    session_close(&s);
+}
+
+TEST(a_timeline_differs_from_itself_by_nothing) {
+    USE_STATE;
+    struct session s = {.tl = fixture_llama("a", false)};
+    struct error err = {0};
+    struct app_options options = {.embedded_font = true};
+    s.app = app_create(&options, s.tl, s.tl, &err);
+    assert_non_null(s.app);
+    for (uint32_t m = 0; m < 7493; m += 97) {
+        app_go_to(s.app, m);
+        assert_bytes_equal(value(&s, "overlay.allocated"), value(&s, "cursor.allocated"));
+    }
+    session_close(&s);
+}
+
+TEST(scripts_say_where_and_why) {
+    USE_STATE;
+    struct session s = session_open(false, 640, 400);
+    play(&s, "# nothing\n\nkey p\nexpect cursor.allocated 5\n",
+         "test:4: cursor.allocated is 67381510144, expected 5");
+    play(&s, "dance\n", "test:1: 'dance': no such command");
+    play(&s, "key Hyper\n", "test:1: 'Hyper': no such key");
+    play(&s, "wheel 1 2\n", "test:1: wheel: 2 words follow, expected 3");
+    play(&s, "wheel 1 2 nan\n", "test:1: 'nan': a number is expected");
+    play(&s, "resize 0 5\n", "test:1: 0 x 5: not a size");
+    play(&s, "tick 16\n", "test:1: tick '16': milliseconds, as 16ms");
+    play(&s, "goto moon\n", "test:1: goto 'moon': peak, start, end or event N");
+    play(&s, "expect cursor.allocated -1\n", "test:1: '-1': a whole number is expected");
+    play(&s, "a b c d e f g\n", "test:1: more than 6 words");
+    session_close(&s);
+}
+
+TEST(any_size_and_any_timeline_can_be_drawn) {
+    USE_STATE;
+    struct fixture one = fixture_start("one");
+    fixture_segment(&one, 1);
+    struct fixture zero = fixture_start("zero");
+    zero.tl->has = 0;
+    struct fixture device = fixture_start("no bytes");
+    fixture_device(&device, "none", 0, 0);
+    fixture_alloc(&device, 0, CATEGORY_UNKNOWN, "", "");
+    struct fixture huge = fixture_start("2^63");
+    huge.reserved_bytes = UINT64_MAX;
+    fixture_alloc(&huge, UINT64_C(1) << 63, CATEGORY_UNKNOWN, "x", "y");
+    struct fixture wordy = fixture_start("words");
+    char text[3001];
+    memset(text, 'w', 3000);
+    text[3000] = '\0';
+    wordy.tl->title = timeline_string(wordy.tl, text);
+    fixture_begin(&wordy, text);
+    fixture_alloc(&wordy, 512, CATEGORY_INPUT, text, text);
+    struct timeline *all[] = {one.tl,  zero.tl,  device.tl,
+                              huge.tl, wordy.tl, fixture_random(3, 3000, 3000)};
+    const int sizes[][2] = {{1, 1}, {64, 64}, {320, 200}, {1600, 900}, {3000, 40}, {40, 3000}};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
+            struct session s = {.tl = all[i]};
+            struct error err = {0};
+            struct draw_list list = {0};
+            struct app_options options = {
+                .width = sizes[k][0], .height = sizes[k][1], .embedded_font = true};
+            s.app = app_create(&options, all[i], all[(i + 1) % 6], &err);
+            assert_non_null(s.app);
+            play(&s,
+                 "key p\nkey w\nkey w\nmove 150 120\nkey x\nkey w\nkey W\nkey ]\nkey Space\n"
+                 "tick 100ms\nwheel 30 30 -3\n",
+                 NULL);
+            assert_ok(app_frame(s.app, &list, &err), err);
+            play(&s, "key F1\nkey v\n", NULL);
+            assert_ok(app_frame(s.app, &list, &err), err);
+            struct text png = {0};
+            assert_ok(picture_png(&list, app_font(s.app), &png, &err), err);
+            text_fini(&png);
+            draw_fini(&list);
+            app_destroy(s.app);
+        }
+    }
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        timeline_destroy(all[i]);
+}
+
+/* Random input on a random timeline: nothing but that it goes on. */
+TEST(random_input_breaks_nothing) {
+    USE_STATE;
+    struct timeline *a = fixture_random(5, 20000, 100), *b = fixture_random(6, 15000, 100);
+    struct error err = {0};
+    struct app_options options = {.width = 900, .height = 600, .embedded_font = true};
+    struct app *app = app_create(&options, a, b, &err);
+    struct draw_list list = {0};
+    struct fixture random = {.random = 99};
+    size_t bindings = 0;
+    while (keys_binding(bindings))
+        bindings++;
+    for (int i = 0; i < 3000; i++) {
+        struct input in = {.kind = (enum input_kind)fixture_random_below(&random, INPUT_QUIT)};
+        const struct binding *key = keys_binding(fixture_random_below(&random, bindings));
+        in.key = key->key;
+        in.mods = key->mods;
+        in.x = (int)fixture_random_below(&random, 1200) - 100;
+        in.y = (int)fixture_random_below(&random, 900) - 100;
+        in.button = 1 + (int)fixture_random_below(&random, 3);
+        in.clicks = 1 + (int)fixture_random_below(&random, 2);
+        in.wheel = (double)fixture_random_below(&random, 21) - 10;
+        in.wheel_x = (double)fixture_random_below(&random, 5) - 2;
+        in.milliseconds = (uint32_t)fixture_random_below(&random, 200);
+        app_input(app, &in);
+        if (i % 10 == 0)
+            assert_ok(app_frame(app, &list, &err), err);
+    }
+    draw_fini(&list);
+    app_destroy(app);
+    timeline_destroy(a);
+    timeline_destroy(b);
+}
+
+TEST(every_allocation_may_fail) {
+    USE_STATE;
+    struct timeline *a = fixture_random(1, 300, 20), *b = fixture_random(2, 200, 20);
+    size_t failures = 0;
+    for (size_t n = 1;; n++) {
+        struct failing_alloc f = {.fail_at = n};
+        struct error err = {0};
+        struct text out = {0};
+        struct picture_options options = {.width = 640, .height = 400, .embedded_font = true};
+        xalloc_set_hook(failing_alloc_hook, &f);
+        bool good = picture_render_png(a, b, &options, &out, &err);
+        text_fini(&out);
+        bool reached = f.seen >= n;
+        xalloc_set_hook(NULL, NULL);
+        assert_int_equal(f.live, 0);
+        failures += !good;
+        if (!reached)
+            break;
+    }
+    assert_true(failures > 30); /* a glyph that cannot be kept is left out; all else is an error */
+    timeline_destroy(a);
+    timeline_destroy(b);
+}
+
+TEST(the_table_is_copied_with_exact_bytes) {
+    USE_STATE;
+    struct session s = session_open(false, 640, 400);
+    struct text out = {0};
+    play(&s, "key p\n", NULL);
+    app_copy(s.app, &out);
+    assert_non_null(strstr(text_get(&out), "AdamW\t13476298752\t1\t13476298752\t0\n"));
+    text_fini(&out);
+    session_close(&s);
+}
+
+SUITE(cmocka_unit_test(p_finds_the_peak_and_the_owners_sum_to_it),
+      cmocka_unit_test(a_drag_scrubs_and_pans_when_zoomed_in),
+      cmocka_unit_test(local_peaks_phases_and_play_move_the_cursor),
+      cmocka_unit_test(every_binding_does_what_it_says),
+      cmocka_unit_test(a_timeline_differs_from_itself_by_nothing),
+      cmocka_unit_test(scripts_say_where_and_why),
+      cmocka_unit_test(any_size_and_any_timeline_can_be_drawn),
+      cmocka_unit_test(random_input_breaks_nothing), cmocka_unit_test(every_allocation_may_fail),
+      cmocka_unit_test(the_table_is_copied_with_exact_bytes))

@@ -1,0 +1,265 @@
+/* Goldens: draw lists as text, pixels with difference 0. VRAMSIM_REBASE=1 rewrites them: read the
+ * difference. A failure leaves what was made (and for pixels the difference) in the working
+ * directory. */
+#include "suite.h"
+
+#include <png.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app.h"
+#include "draw.h"
+#include "file.h"
+#include "picture.h"
+#include "png_file.h"
+#include "raster.h"
+#include "svg.h"
+#include "text.h"
+#include "viz_fixture.h"
+
+#define GOLDEN SOURCE_DIR "/tests/viz/golden/"
+
+static bool rebase(void) {
+    const char *wish = getenv("VRAMSIM_REBASE");
+    return wish && *wish == '1';
+}
+
+static void compare_text(const char *name, const struct text *got) {
+    char path[512], *want;
+    size_t length;
+    struct error err = {0};
+    assert_false(got->failed);
+    snprintf(path, sizeof path, "%s%s", GOLDEN, name);
+    if (rebase())
+        assert_ok(file_write(path, text_get(got), got->length, &err), err);
+    assert_ok(file_read(path, 16 << 20, &want, &length, &err), err);
+    bool same = length == got->length && memcmp(want, text_get(got), length) == 0;
+    xfree(want);
+    if (same)
+        return;
+    snprintf(path, sizeof path, "actual-%s", name);
+    assert_ok(file_write(path, text_get(got), got->length, &err), err);
+    fail_msg("%s differs: see %s, VRAMSIM_REBASE=1 accepts it", name, path);
+}
+
+static uint32_t *decode(const void *data, size_t length, uint32_t *width, uint32_t *height) {
+    png_image image = {.version = PNG_IMAGE_VERSION};
+    assert_true(png_image_begin_read_from_memory(&image, data, length));
+    image.format = PNG_FORMAT_BGRA; /* 0xAARRGGBB in memory order of little-endian machines */
+    uint32_t *pixels = malloc(PNG_IMAGE_SIZE(image));
+    assert_non_null(pixels);
+    assert_true(png_image_finish_read(&image, NULL, pixels, 0, NULL));
+    *width = image.width;
+    *height = image.height;
+    return pixels;
+}
+
+static void write_difference(const char *name, const uint32_t *a, const uint32_t *b, int width,
+                             int height) {
+    struct canvas canvas = {.width = width, .height = height, .pitch = (size_t)width};
+    struct text out = {0};
+    struct error err = {0};
+    char path[300];
+    canvas.pixels = calloc((size_t)width * (size_t)height, sizeof *canvas.pixels);
+    assert_non_null(canvas.pixels);
+    for (int i = 0; i < width * height; i++)
+        canvas.pixels[i] = a[i] == b[i] ? (a[i] >> 2 & 0x3f3f3f) : 0xff0000;
+    snprintf(path, sizeof path, "difference-%s", name);
+    if (png_file_write(&canvas, &out, &err))
+        file_write(path, text_get(&out), out.length, &err);
+    text_fini(&out);
+    free(canvas.pixels);
+}
+
+/* PNG bytes vary with zlib: decoded pixels are compared. */
+static void compare_picture(const char *name, const struct text *got) {
+    char path[512], *want;
+    size_t length;
+    struct error err = {0};
+    uint32_t w, h, golden_w, golden_h;
+    snprintf(path, sizeof path, "%s%s", GOLDEN, name);
+    if (rebase())
+        assert_ok(file_write(path, text_get(got), got->length, &err), err);
+    assert_ok(file_read(path, 64 << 20, &want, &length, &err), err);
+    uint32_t *a = decode(text_get(got), got->length, &w, &h);
+    uint32_t *b = decode(want, length, &golden_w, &golden_h);
+    bool sized = w == golden_w && h == golden_h;
+    bool same = sized && memcmp(a, b, (size_t)w * h * sizeof *a) == 0;
+    if (!same) {
+        snprintf(path, sizeof path, "actual-%s", name);
+        file_write(path, text_get(got), got->length, &err);
+        if (sized)
+            write_difference(name, a, b, (int)w, (int)h);
+    }
+    free(a);
+    free(b);
+    xfree(want);
+    if (!same)
+        fail_msg("%s differs: see actual-%s and difference-%s", name, name, name);
+}
+
+/* A few blocks by hand: small enough to be read as text. */
+static struct timeline *tiny(void) {
+    struct fixture f = fixture_start("tiny.lua");
+    fixture_device(&f, "A card <of> 1 GiB & more", UINT64_C(1) << 30, 50 << 20);
+    f.tl->framework = timeline_string(f.tl, "pytorch-2.15");
+    fixture_begin(&f, "step 1");
+    fixture_begin(&f, "forward");
+    uint32_t last = 0;
+    for (uint32_t i = 0; i < CATEGORY_COUNT; i++) {
+        f.time_ns += 1000000;
+        char owner[32];
+        snprintf(owner, sizeof owner, "model.layers.%u.mlp", i);
+        last = fixture_alloc(&f, (60u << 20) - i * (3u << 20), (enum category)i, owner, "aten::mm");
+    }
+    fixture_end(&f);
+    fixture_begin(&f, "backward");
+    for (uint32_t i = 0; i <= last; i += 2) {
+        f.time_ns += 500000;
+        fixture_free(&f, i);
+    }
+    fixture_end(&f);
+    fixture_end(&f);
+    struct timeline_oom oom = {.event = (uint32_t)f.tl->events.count,
+                               .rounded_bytes = UINT64_C(2) << 30};
+    fixture_need(array_push(&f.tl->ooms, oom));
+    fixture_event(&f, EVENT_OOM, 0, UINT64_C(2) << 30);
+    return f.tl;
+}
+
+static void dump_of(const struct app_options *options, const struct timeline *a,
+                    const struct timeline *b, struct text *out) {
+    struct error err = {0};
+    struct draw_list list = {0};
+    struct app *app = app_create(options, a, b, &err);
+    assert_non_null(app);
+    app_go_to(app, app_peak(app));
+    assert_ok(app_frame(app, &list, &err), err);
+    draw_dump(&list, out);
+    draw_fini(&list);
+    app_destroy(app);
+}
+
+TEST(draw_lists_are_as_they_were) {
+    USE_STATE;
+    struct timeline *a = tiny();
+    const struct {
+        const char *name;
+        bool two;
+        struct app_options options;
+    } cases[] = {
+        {"draw-english.txt", false, {.width = 800, .height = 500}},
+        {"draw-chinese.txt", false, {.width = 800, .height = 500, .language = LANGUAGE_CHINESE}},
+        {"draw-150.txt", false, {.width = 1200, .height = 750, .scale_percent = 150}},
+        {"draw-200.txt", false, {.width = 1600, .height = 1000, .scale_percent = 200}},
+        {"draw-two.txt", true, {.width = 800, .height = 500, .theme = THEME_LIGHT}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct app_options options = cases[i].options;
+        struct text out = {0};
+        options.embedded_font = true;
+        dump_of(&options, a, cases[i].two ? a : NULL, &out);
+        compare_text(cases[i].name, &out);
+        text_fini(&out);
+    }
+    timeline_destroy(a);
+}
+
+TEST(pixels_are_as_they_were) {
+    USE_STATE;
+    struct timeline *a = tiny(), *b = fixture_random(8, 3000, 60);
+    const struct {
+        const char *name;
+        const struct timeline *tl;
+        struct picture_options options;
+    } cases[] = {
+        {"tiny-dark.png", a, {.width = 900, .height = 560}},
+        {"tiny-light-chinese.png",
+         a,
+         {.width = 900, .height = 560, .theme = THEME_LIGHT, .language = LANGUAGE_CHINESE}},
+        {"random-200.png", b, {.width = 1280, .height = 800, .scale_percent = 200}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct picture_options options = cases[i].options;
+        struct text out = {0};
+        struct error err = {0};
+        options.embedded_font = true;
+        assert_ok(picture_render_png(cases[i].tl, NULL, &options, &out, &err), err);
+        compare_picture(cases[i].name, &out);
+        text_fini(&out);
+    }
+    timeline_destroy(a);
+    timeline_destroy(b);
+}
+
+TEST(svg_is_as_it_was_and_escapes_its_texts) {
+    USE_STATE;
+    struct timeline *a = tiny();
+    struct picture_options options = {.width = 800, .height = 500, .embedded_font = true};
+    struct text out = {0};
+    struct error err = {0};
+    assert_ok(picture_render_svg(a, NULL, &options, &out, &err), err);
+    assert_non_null(strstr(text_get(&out), "&lt;of&gt; 1 GiB &amp; more"));
+    compare_text("tiny.svg", &out);
+    text_fini(&out);
+    timeline_destroy(a);
+}
+
+TEST(the_same_picture_twice_is_the_same_bytes) {
+    USE_STATE;
+    struct timeline *a = fixture_llama("made_up.lua", false);
+    struct picture_options options = {0}; /* with the fonts of this machine */
+    struct text out[2] = {0};
+    struct error err = {0};
+    for (int i = 0; i < 2; i++)
+        assert_ok(picture_render_png(a, NULL, &options, &out[i], &err), err);
+    assert_int_equal(out[0].length, out[1].length);
+    assert_memory_equal(out[0].at, out[1].at, out[0].length);
+    for (int i = 0; i < 2; i++)
+        text_fini(&out[i]);
+    timeline_destroy(a);
+}
+
+TEST(bad_sizes_are_refused) {
+    USE_STATE;
+    struct timeline *a = tiny();
+    struct text out = {0};
+    struct error err = {0};
+    struct picture_options options = {.width = 10, .height = 20};
+    int w = 1, h = 2;
+    assert_false(picture_render_png(a, NULL, &options, &out, &err));
+    assert_string_equal(err.text, "size 10x20: each side must be 64 to 16384 pixels");
+    assert_false(picture_parse_size("1600", &w, &h, &err));
+    assert_false(picture_parse_size("1600x900x", &w, &h, &err));
+    assert_false(picture_parse_size("-1x900", &w, &h, &err));
+    assert_int_equal(w, 1);
+    assert_ok(picture_parse_size("1600x900", &w, &h, &err), err);
+    assert_int_equal(h, 900);
+    timeline_destroy(a);
+}
+
+TEST(clips_and_blends_stay_inside) {
+    USE_STATE;
+    struct draw_list list = {0};
+    uint32_t pixels[8 * 8];
+    struct canvas canvas = {.pixels = pixels, .width = 8, .height = 8, .pitch = 8};
+    draw_start(&list, 8, 8);
+    draw_rect(&list, -5, -5, 100, 100, 0xff000000);
+    draw_clip(&list, 2, 2, 4, 4);
+    draw_rect(&list, -100, -100, 1000, 1000, 0xff0000ff);
+    draw_line(&list, -50, -50, 50, 50, 0xffffffff);
+    draw_unclip(&list);
+    draw_rect(&list, 7, 7, 5, 5, 0x80ffffff);
+    raster_paint(&canvas, &list, NULL);
+    assert_int_equal(pixels[0], 0);
+    assert_int_equal(pixels[2 * 8 + 3], 0x0000ff);
+    assert_int_equal(pixels[3 * 8 + 3], 0xffffff);
+    assert_int_equal(pixels[6 * 8 + 6], 0);
+    assert_int_equal(pixels[63], 0x808080);
+    draw_fini(&list);
+}
+
+SUITE(cmocka_unit_test(draw_lists_are_as_they_were), cmocka_unit_test(pixels_are_as_they_were),
+      cmocka_unit_test(svg_is_as_it_was_and_escapes_its_texts),
+      cmocka_unit_test(the_same_picture_twice_is_the_same_bytes),
+      cmocka_unit_test(bad_sizes_are_refused), cmocka_unit_test(clips_and_blends_stay_inside))
