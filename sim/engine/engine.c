@@ -220,7 +220,7 @@ static void fill_oom(struct engine *engine) {
     if (engine->timeline->ooms.count == 0 || !figures)
         return;
     struct timeline_oom *oom = array_last(&engine->timeline->ooms);
-    char message[1024];
+    char message[ALLOC_OOM_MESSAGE_BYTES];
     alloc_oom_message(figures, 0, message, sizeof message);
     oom->requested_bytes = figures->requested_bytes;
     oom->rounded_bytes = figures->rounded_bytes;
@@ -261,7 +261,8 @@ static void sink_use_stream(void *user, uint32_t block, uint64_t stream) {
     struct engine *engine = user;
     const struct timeline_block *b = &engine->timeline->blocks.at[block];
     add_event(engine, EVENT_STREAM_USE, b->address, b->requested_bytes, block, stream);
-    alloc_record_stream(engine->allocator, b->address, stream);
+    if (alloc_record_stream(engine->allocator, b->address, stream) != ALLOC_OK)
+        fail_memory(engine);
 }
 
 static void sink_label(void *user, uint32_t block, enum category category, const char *owner, const char *name) {
@@ -413,6 +414,10 @@ struct tape_sink engine_sink(struct engine *engine) {
 
 const struct error *engine_error(const struct engine *engine) {
     return &engine->error;
+}
+
+const struct alloc_stats *engine_stats(const struct engine *engine) {
+    return alloc_get_stats(engine->allocator);
 }
 
 struct timeline *engine_finish(struct engine *engine) {

@@ -1,0 +1,84 @@
+/* cli.h: what the commands of the program vramsim share. Only files of this folder print, exit and read the environment. */
+#ifndef CLI_H
+#define CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "error.h"
+#include "source.h"
+
+enum exit_code {
+    EXIT_FITS = 0,     /* also: valid, done */
+    EXIT_NOT = 1,      /* does not fit, outside tolerance, not equal */
+    EXIT_USAGE = 2,    /* or a bad scenario */
+    EXIT_BAD_TRACE = 3,
+    EXIT_NO_WRITE = 4, /* or this machine's memory is exhausted */
+    EXIT_INTERRUPTED = 130
+};
+
+enum { CLI_MAX_FILES = 2, CLI_MAX_SETS = 256 };
+
+enum cli_when { CLI_AUTO, CLI_ALWAYS, CLI_NEVER };
+
+struct cli {
+    const char *program; /* argv[0] */
+    char executable[512], library[512];
+    const char *files[CLI_MAX_FILES];
+    size_t file_count;
+    const char *sets[CLI_MAX_SETS];
+    struct source_options source;
+    const char *json, *csv, *png, *svg, *size, *theme, *lang, *at;
+    const char *dump_stage;
+    double tolerance; /* < 0: none given */
+    bool summary, quiet, help_scenario, help;
+    enum cli_when view, colour;
+    int argc;          /* as given, for the viewer */
+    char **argv;
+};
+
+struct command {
+    const char *name, *usage, *doc;
+    unsigned files_min, files_max;
+    int (*run)(struct cli *cli);
+};
+
+/* The commands in the order of the help; ended by a row without a name. */
+extern const struct command commands[];
+
+/* Reads the arguments after the command's name. False: err says what is wrong. */
+bool options_parse(struct cli *cli, const struct command *command, int argc, char **argv, struct error *err);
+/* The options that a command takes, for its help. */
+void options_print(const struct command *command);
+
+int cmd_run(struct cli *cli);
+int cmd_view(struct cli *cli);
+int cmd_validate(struct cli *cli);
+int cmd_info(struct cli *cli);
+int cmd_dump(struct cli *cli);
+int cmd_devices(struct cli *cli);
+int cmd_frameworks(struct cli *cli);
+int cmd_ops(struct cli *cli);
+
+/* Prints "vramsim: text" on standard error and returns the exit code of the error. */
+int cli_fail(const struct error *err);
+bool cli_has_colour(const struct cli *cli);
+unsigned cli_width(void);
+
+/* view.c: starts vramsim-view with this command line's files and settings and waits. False: there is none, or no window;
+ * *status is its exit code otherwise. */
+bool view_start(const struct cli *cli, int *status);
+bool view_is_wanted(const struct cli *cli);
+
+/* progress.c: a bar on a terminal, nothing in a pipe. */
+struct progress {
+    const char *what;
+    uint64_t last_drawn; /* per mille */
+    bool drawn;
+};
+bool progress_show(void *user, uint64_t done, uint64_t total);
+void progress_clear(struct progress *progress);
+extern volatile int cli_interrupted; /* set by SIGINT */
+
+#endif

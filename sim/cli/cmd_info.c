@@ -1,0 +1,185 @@
+/* cmd_info.c: what a trace holds, for people and as JSON with the keys of the facts (docs/formats.md). */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+#include "facts.h"
+#include "file.h"
+#include "importer.h"
+#include "json_out.h"
+#include "peak.h"
+#include "text.h"
+#include "timeline.h"
+#include "units.h"
+
+static void json_counts(struct json *j, const char *key, const struct trace_counts *counts) {
+    json_object(j, key);
+    for (size_t i = 0; i < counts->list.count; i++)
+        json_u64(j, counts->list.at[i].name, counts->list.at[i].count);
+    json_end(j);
+}
+
+static void json_names(struct json *j, const char *key, const struct trace_counts *counts) {
+    json_array(j, key);
+    for (size_t i = 0; i < counts->list.count; i++)
+        json_text(j, NULL, counts->list.at[i].name);
+    json_end(j);
+}
+
+static void json_device(struct json *j, const struct trace_device_facts *d) {
+    char name[16];
+    snprintf(name, sizeof name, "%u", d->device);
+    json_object(j, name);
+    json_counts(j, "actions", &d->actions);
+    if (trace_counts_get(&d->actions, "alloc") > 0) {
+        json_u64(j, "alloc_bytes_largest", d->alloc_bytes_largest);
+        json_u64(j, "alloc_bytes_total", d->alloc_bytes_total);
+    }
+    json_u64(j, "events", d->events);
+    json_object(j, "replay");
+    json_u64(j, "end_active", d->end_active);
+    json_u64(j, "end_reserved", d->end_reserved);
+    json_u64(j, "peak_active", d->peak_active);
+    json_u64(j, "peak_reserved", d->peak_reserved);
+    json_u64(j, "start_active", d->start_active);
+    json_u64(j, "start_blocks", d->start_blocks);
+    json_u64(j, "start_reserved", d->start_reserved);
+    json_end(j);
+    json_end(j);
+}
+
+static void write_json(const struct trace_facts *f, struct text *out) {
+    struct json j;
+    json_begin(&j, out);
+    json_object(&j, NULL);
+    json_text(&j, "kind", f->kind);
+    json_u64(&j, "bytes", f->bytes);
+    if (f->packing) {
+        json_text(&j, "packing", f->packing);
+        json_u64(&j, "bytes_unpacked", f->bytes_unpacked);
+    }
+    if (f->has & TRACE_FACTS_SHA256) {
+        char hex[2 * SHA256_BYTES + 1];
+        for (unsigned i = 0; i < SHA256_BYTES; i++)
+            snprintf(hex + 2 * i, 3, "%02x", f->sha256[i]);
+        json_text(&j, "sha256", hex);
+    }
+    if (f->has & TRACE_FACTS_PICKLE) {
+        json_u64(&j, "protocol", f->protocol);
+        json_names(&j, "opcodes", &f->opcodes);
+        json_names(&j, "top_keys", &f->top_keys);
+    }
+    if (f->has & TRACE_FACTS_STATE) {
+        json_u64(&j, "segments", f->segments);
+        json_u64(&j, "blocks", f->blocks);
+        json_counts(&j, "blocks_by_state", &f->blocks_by_state);
+        json_counts(&j, "segments_by_type", &f->segments_by_type);
+        json_u64(&j, "streams", f->streams);
+        json_u64(&j, "expandable", f->expandable);
+        json_u64(&j, "reserved", f->reserved);
+        json_u64(&j, "allocated", f->allocated);
+        json_u64(&j, "active", f->active);
+        if (f->has & TRACE_FACTS_REQUESTED)
+            json_u64(&j, "requested", f->requested);
+        json_u64(&j, "largest_free_block", f->largest_free_block);
+    }
+    json_u64(&j, "stack_depth_max", f->stack_depth_max);
+    if (f->has & TRACE_FACTS_ANNOTATIONS)
+        json_u64(&j, "external_annotations", f->external_annotations);
+    if (f->has & TRACE_FACTS_TIME) {
+        json_u64(&j, "time_us_first", f->time_us_first);
+        json_u64(&j, "time_us_last", f->time_us_last);
+    }
+    json_object(&j, "devices");
+    for (size_t i = 0; i < f->devices.count; i++)
+        json_device(&j, &f->devices.at[i]);
+    json_end(&j);
+    json_end(&j);
+    json_finish(&j);
+}
+
+static void line_bytes(struct text *out, const char *name, uint64_t bytes) {
+    char grouped[UNITS_TEXT_BYTES], short_form[UNITS_TEXT_BYTES];
+    text_format(out, "  %-22s %20s B  %s\n", name, units_format_grouped(bytes, grouped),
+                units_format_bytes(bytes, short_form));
+}
+
+static void line_counts(struct text *out, const char *name, const struct trace_counts *counts) {
+    text_format(out, "  %-22s", name);
+    for (size_t i = 0; i < counts->list.count; i++)
+        text_format(out, "%s %s %llu", i ? "," : "", counts->list.at[i].name, (unsigned long long)counts->list.at[i].count);
+    text_add(out, "\n");
+}
+
+static void write_device(const struct trace_device_facts *d, struct text *out) {
+    text_format(out, "device %u: %llu events\n", d->device, (unsigned long long)d->events);
+    line_counts(out, "actions", &d->actions);
+    line_bytes(out, "active at the start", d->start_active);
+    line_bytes(out, "reserved at the start", d->start_reserved);
+    line_bytes(out, "peak allocated", d->peak_allocated);
+    line_bytes(out, "peak active", d->peak_active);
+    line_bytes(out, "peak reserved", d->peak_reserved);
+    line_bytes(out, "active at the end", d->end_active);
+    line_bytes(out, "reserved at the end", d->end_reserved);
+}
+
+static void write_report(const char *path, const struct trace_facts *f, const struct timeline *tl, struct text *out) {
+    text_format(out, "%s: %s, %llu bytes", path, f->kind, (unsigned long long)f->bytes);
+    if (f->packing)
+        text_format(out, " (%s; %llu unpacked)", f->packing, (unsigned long long)f->bytes_unpacked);
+    text_add(out, "\n");
+    if (f->has & TRACE_FACTS_STATE) {
+        text_format(out, "state at the end: %llu segments, %llu blocks, %llu stream%s\n", (unsigned long long)f->segments,
+                    (unsigned long long)f->blocks, (unsigned long long)f->streams, f->streams == 1 ? "" : "s");
+        line_counts(out, "blocks", &f->blocks_by_state);
+        line_bytes(out, "reserved", f->reserved);
+        line_bytes(out, "allocated", f->allocated);
+        if (f->has & TRACE_FACTS_REQUESTED)
+            line_bytes(out, "requested", f->requested);
+        line_bytes(out, "largest free block", f->largest_free_block);
+    }
+    for (size_t i = 0; i < f->devices.count; i++)
+        write_device(&f->devices.at[i], out);
+    if (f->devices.count == 0)
+        text_add(out, "no events were recorded: the state is all there is\n");
+    if (tl->alloc_settings)
+        text_format(out, "allocator settings: %s\n", timeline_text(tl, tl->alloc_settings));
+    if (tl->warnings)
+        text_format(out, "warnings: %u, the first: %s\n", tl->warnings, timeline_text(tl, tl->first_warning));
+}
+
+static int print_facts(const struct cli *cli, const struct trace_facts *facts, const struct timeline *tl) {
+    struct error err = {0};
+    struct text out = {0};
+    bool to_stdout = cli->json && strcmp(cli->json, "-") == 0;
+    bool ok = true;
+    if (!cli->quiet && !to_stdout) {
+        write_report(cli->files[0], facts, tl, &out);
+        ok = !out.failed || error_host_memory(&err);
+        if (ok)
+            fputs(text_get(&out), stdout);
+        text_fini(&out);
+    }
+    if (ok && cli->json) {
+        write_json(facts, &out);
+        ok = out.failed ? error_host_memory(&err) : file_write(cli->json, text_get(&out), out.length, &err);
+        text_fini(&out);
+    }
+    return ok ? EXIT_FITS : cli_fail(&err);
+}
+
+int cmd_info(struct cli *cli) {
+    struct error err = {0};
+    struct timeline *tl;
+    struct trace_facts facts;
+    struct progress progress = {.what = "reading"};
+    struct trace_options options = {.progress = progress_show, .user = &progress, .want_sha256 = cli->json != NULL};
+    bool ok = trace_import(cli->files[0], &options, &tl, &facts, &err);
+    progress_clear(&progress);
+    if (!ok)
+        return cli_fail(&err);
+    int code = print_facts(cli, &facts, tl);
+    timeline_destroy(tl);
+    trace_facts_fini(&facts);
+    return code;
+}

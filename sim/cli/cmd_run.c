@@ -1,0 +1,181 @@
+/* cmd_run.c: simulate a scenario (or read a trace), report, write files, open the viewer. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "file.h"
+#include "framework.h"
+#include "picture.h"
+#include "report.h"
+#include "text.h"
+#include "timeline.h"
+#include "xalloc.h"
+
+static int print_parameters(const struct cli *cli) {
+    struct scenario_info info;
+    struct error err = {0};
+    if (!source_parameters(cli->files[0], &cli->source, &info, &err))
+        return cli_fail(&err);
+    static const char *const types[] = {"integer", "number", "boolean", "text", "integers"};
+    printf("%s: parameters (--set NAME=VALUE)\n", cli->files[0]);
+    for (size_t i = 0; i < info.params.count; i++) {
+        const struct scenario_param *p = &info.params.at[i];
+        char range[96] = "";
+        if (p->has_min && p->has_max)
+            snprintf(range, sizeof range, " (%g to %g)", p->min, p->max);
+        else if (p->has_min)
+            snprintf(range, sizeof range, " (at least %g)", p->min);
+        else if (p->has_max)
+            snprintf(range, sizeof range, " (at most %g)", p->max);
+        printf("  %-16s %-8s default %-12s %s%s%s%s%s\n", p->name, types[p->type], p->default_text, p->help, range,
+               p->choices ? " [" : "", p->choices ? p->choices : "", p->choices ? "]" : "");
+    }
+    scenario_info_fini(&info);
+    return EXIT_FITS;
+}
+
+/* What the report cannot read off the timeline. The arrays are the caller's to free. */
+struct run_facts {
+    struct report_run run;
+    struct report_param *params;
+    struct text notes;
+};
+
+static bool make_facts(const struct cli *cli, const struct source_result *result, struct run_facts *facts) {
+    const struct scenario_info *info = &result->info;
+    memset(facts, 0, sizeof *facts);
+    facts->params = xcalloc(info->params.count + 1, sizeof *facts->params);
+    if (!facts->params)
+        return false;
+    for (size_t i = 0; i < info->params.count; i++)
+        facts->params[i] = (struct report_param){info->params.at[i].name, info->params.at[i].value_text};
+    for (size_t i = 0; i < info->notes.count; i++)
+        text_format(&facts->notes, "%s%s", i ? "\n" : "", info->notes.at[i]);
+    facts->run = (struct report_run){.scenario = cli->files[0],
+                                     .params = facts->params,
+                                     .param_count = info->params.count,
+                                     .is_seed_case = info->seed_case && strcmp(info->seed_case, "llama7b") == 0,
+                                     .note = info->notes.count ? text_get(&facts->notes) : NULL,
+                                     .alloc_settings = cli->source.alloc_settings};
+    if (result->is_scenario) {
+        facts->run.framework = result->framework->name;
+        facts->run.device = result->device.name;
+        facts->run.max_split_bytes =
+            result->settings.max_split_bytes == UINT64_MAX ? 0 : result->settings.max_split_bytes;
+        facts->run.has_alloc_retries = true;
+        facts->run.alloc_retries = result->stats.num_alloc_retries;
+    }
+    return !facts->notes.failed;
+}
+
+/* The terminal's character set, as its locale names it; the program itself stays in the "C" locale. */
+static bool terminal_is_utf8(void) {
+    const char *names[] = {getenv("LC_ALL"), getenv("LC_CTYPE"), getenv("LANG")};
+    for (size_t i = 0; i < 3; i++)
+        if (names[i] && *names[i])
+            return strstr(names[i], "UTF-8") || strstr(names[i], "utf8") || strstr(names[i], "UTF8");
+    return false;
+}
+
+static bool print_report(const struct cli *cli, const struct report *report, struct error *err) {
+    struct report_style style = {.has_colour = cli_has_colour(cli),
+                                 .has_unicode = terminal_is_utf8(),
+                                 .width = cli_width(),
+                                 .chart_height = 16};
+    struct text out = {0};
+    bool ok = report_text(report, &style, &out, err);
+    if (ok && cli->summary) {
+        text_add(&out, "\n");
+        report_summary(report, &out);
+    }
+    if (ok && !out.failed)
+        fputs(text_get(&out), stdout);
+    else if (ok)
+        ok = error_host_memory(err);
+    text_fini(&out);
+    return ok;
+}
+
+static bool write_text(const char *path, struct text *out, struct error *err) {
+    bool ok = out->failed ? error_host_memory(err) : file_write(path, text_get(out), out->length, err);
+    text_fini(out);
+    return ok;
+}
+
+static bool write_picture(const struct cli *cli, const struct timeline *tl, struct error *err) {
+    struct picture_options options = {0};
+    if (cli->size && !picture_parse_size(cli->size, &options.width, &options.height, err))
+        return false;
+    if (cli->theme)
+        options.theme = theme_find(cli->theme);
+    if (options.theme == THEME_COUNT)
+        return error_set(err, ERROR_USAGE, "unknown theme '%s'; known: dark light contrast", cli->theme);
+    options.language = i18n_language(cli->lang);
+    struct text out = {0};
+    if (cli->png && (!picture_render_png(tl, NULL, &options, &out, err) || !write_text(cli->png, &out, err)))
+        return false;
+    if (cli->svg && (!picture_render_svg(tl, NULL, &options, &out, err) || !write_text(cli->svg, &out, err)))
+        return false;
+    return true;
+}
+
+static bool write_files(const struct cli *cli, const struct report *report, struct error *err) {
+    struct text out = {0};
+    if (cli->json) {
+        report_json(report, &out);
+        if (!write_text(cli->json, &out, err))
+            return false;
+    }
+    if (cli->csv) {
+        if (!report_csv(report->tl, report->device, &out, err) || !write_text(cli->csv, &out, err))
+            return false;
+    }
+    return (!cli->png && !cli->svg) || write_picture(cli, report->tl, err);
+}
+
+static bool is_stdout(const char *path) {
+    return path && strcmp(path, "-") == 0;
+}
+
+static int report_result(const struct cli *cli, const struct source_result *result, struct error *err) {
+    struct run_facts facts;
+    struct report report;
+    if (!make_facts(cli, result, &facts)) {
+        error_host_memory(err);
+        return cli_fail(err);
+    }
+    bool ok = report_init(&report, result->timeline, &facts.run, err), fits = true;
+    if (ok) {
+        fits = report.fits;
+        if (!cli->quiet && !is_stdout(cli->json) && !is_stdout(cli->csv) && !is_stdout(cli->svg) && !is_stdout(cli->png))
+            ok = print_report(cli, &report, err);
+        ok = ok && write_files(cli, &report, err);
+        report_fini(&report);
+    }
+    xfree(facts.params);
+    text_fini(&facts.notes);
+    if (!ok)
+        return cli_fail(err);
+    return fits ? EXIT_FITS : EXIT_NOT;
+}
+
+int cmd_run(struct cli *cli) {
+    struct error err = {0};
+    struct source_result result;
+    if (cli->help_scenario)
+        return print_parameters(cli);
+    struct progress progress = {.what = "reading"};
+    cli->source.progress = progress_show;
+    cli->source.user = &progress;
+    bool ok = source_run(cli->files[0], &cli->source, &result, &err);
+    progress_clear(&progress);
+    if (!ok)
+        return err.code == ERROR_IO_READ && source_is_scenario(cli->files[0]) ? (cli_fail(&err), EXIT_USAGE) : cli_fail(&err);
+    int code = report_result(cli, &result, &err);
+    source_result_fini(&result);
+    int status;
+    if ((code == EXIT_FITS || code == EXIT_NOT) && view_is_wanted(cli))
+        view_start(cli, &status);
+    return code;
+}

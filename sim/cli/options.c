@@ -1,0 +1,220 @@
+/* options.c: the command line, from one table of options. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+enum option_id {
+    OPT_SET,
+    OPT_FRAMEWORK,
+    OPT_DEVICE,
+    OPT_ALLOC,
+    OPT_JSON,
+    OPT_CSV,
+    OPT_PNG,
+    OPT_SVG,
+    OPT_SIZE,
+    OPT_THEME,
+    OPT_LANG,
+    OPT_AT,
+    OPT_SUMMARY,
+    OPT_QUIET,
+    OPT_VIEW,
+    OPT_NO_VIEW,
+    OPT_COLOUR,
+    OPT_TOLERANCE,
+    OPT_HELP_SCENARIO,
+    OPT_HELP
+};
+
+struct option {
+    enum option_id id;
+    const char *name, *argument; /* NULL: a switch */
+    const char *commands;        /* " run view " ..., "*": all */
+    const char *help;
+};
+
+static const struct option options[] = {
+    {OPT_SET, "--set", "NAME=VALUE", " run view validate dump ", "a parameter of the scenario (repeatable)"},
+    {OPT_FRAMEWORK, "--framework", "NAME", " run view validate dump ", "modelled release (vramsim frameworks)"},
+    {OPT_DEVICE, "--device", "NAME[:total=SIZE,context=SIZE]", " run view validate dump ", "the card (vramsim devices)"},
+    {OPT_ALLOC, "--alloc", "SETTINGS", " run view validate dump ", "allocator settings, as PYTORCH_ALLOC_CONF"},
+    {OPT_JSON, "--json", "FILE", " run validate info ", "write the result as JSON; - is standard output"},
+    {OPT_CSV, "--csv", "FILE", " run ", "write a row an event"},
+    {OPT_PNG, "--png", "FILE", " run ", "write the picture of the timeline"},
+    {OPT_SVG, "--svg", "FILE", " run ", "likewise, as vectors"},
+    {OPT_SIZE, "--size", "WxH", " run view ", "size of picture or window, 1600x900"},
+    {OPT_THEME, "--theme", "NAME", " run view ", "dark, light, contrast"},
+    {OPT_LANG, "--lang", "LANG", " run view ", "language of the picture: en, zh"},
+    {OPT_SUMMARY, "--summary", NULL, " run ", "also the table of torch.cuda.memory_summary()"},
+    {OPT_QUIET, "--quiet", NULL, " run validate info ", "no report on the terminal"},
+    {OPT_VIEW, "--view", NULL, " run ", "open the viewer"},
+    {OPT_NO_VIEW, "--no-view", NULL, " run ", "do not open the viewer"},
+    {OPT_COLOUR, "--color", "WHEN", " run validate ", "auto, always, never"},
+    {OPT_TOLERANCE, "--tolerance", "PERCENT", " validate ", "allowed error of peak allocated and reserved, e.g. 2%"},
+    {OPT_HELP_SCENARIO, "--help-scenario", NULL, " run ", "list the scenario's parameters"},
+    {OPT_HELP, "--help", NULL, "*", "this text"},
+};
+
+enum { OPTION_COUNT = sizeof options / sizeof options[0] };
+
+static bool takes(const struct option *o, const struct command *command) {
+    char word[32];
+    if (o->commands[0] == '*')
+        return true;
+    snprintf(word, sizeof word, " %s ", command->name);
+    return strstr(o->commands, word) != NULL;
+}
+
+void options_print(const struct command *command) {
+    for (size_t i = 0; i < OPTION_COUNT; i++)
+        if (takes(&options[i], command)) {
+            char left[64];
+            snprintf(left, sizeof left, "%s %s", options[i].name, options[i].argument ? options[i].argument : "");
+            printf("  %-46s %s\n", left, options[i].help);
+        }
+}
+
+static const struct option *find(const char *name, size_t length) {
+    for (size_t i = 0; i < OPTION_COUNT; i++)
+        if (strlen(options[i].name) == length && memcmp(options[i].name, name, length) == 0)
+            return &options[i];
+    return NULL;
+}
+
+/* "2%", "2", "0.5%" in percent; "0.02" would be 0.02 %. */
+static bool parse_tolerance(const char *text, double *out, struct error *err) {
+    char *end;
+    double v = strtod(text, &end);
+    if (end == text || (*end != '\0' && strcmp(end, "%") != 0) || !(v >= 0 && v <= 1000))
+        return error_set(err, ERROR_USAGE, "--tolerance '%s': expected a percentage such as 2%%", text);
+    *out = v / 100;
+    return true;
+}
+
+static bool parse_when(const char *text, enum cli_when *out, struct error *err) {
+    static const char *const words[] = {"auto", "always", "never"};
+    for (unsigned i = 0; i < 3; i++)
+        if (strcmp(text, words[i]) == 0) {
+            *out = (enum cli_when)i;
+            return true;
+        }
+    return error_set(err, ERROR_USAGE, "--color '%s': expected auto, always or never", text);
+}
+
+static bool add_set(struct cli *cli, const char *text, struct error *err) {
+    if (!strchr(text, '=') || text[0] == '=')
+        return error_set(err, ERROR_USAGE, "--set '%s': expected NAME=VALUE", text);
+    if (cli->source.set_count == CLI_MAX_SETS)
+        return error_set(err, ERROR_USAGE, "more than %d --set", CLI_MAX_SETS);
+    cli->sets[cli->source.set_count++] = text;
+    cli->source.sets = cli->sets;
+    return true;
+}
+
+static bool apply(struct cli *cli, const struct option *o, const char *value, struct error *err) {
+    switch (o->id) {
+    case OPT_SET:
+        return add_set(cli, value, err);
+    case OPT_FRAMEWORK:
+        cli->source.framework = value;
+        break;
+    case OPT_DEVICE:
+        cli->source.device = value;
+        break;
+    case OPT_ALLOC:
+        cli->source.alloc_settings = value;
+        break;
+    case OPT_JSON:
+        cli->json = value;
+        break;
+    case OPT_CSV:
+        cli->csv = value;
+        break;
+    case OPT_PNG:
+        cli->png = value;
+        break;
+    case OPT_SVG:
+        cli->svg = value;
+        break;
+    case OPT_SIZE:
+        cli->size = value;
+        break;
+    case OPT_THEME:
+        cli->theme = value;
+        break;
+    case OPT_LANG:
+        cli->lang = value;
+        break;
+    case OPT_AT:
+        cli->at = value;
+        break;
+    case OPT_SUMMARY:
+        cli->summary = true;
+        break;
+    case OPT_QUIET:
+        cli->quiet = true;
+        break;
+    case OPT_VIEW:
+        cli->view = CLI_ALWAYS;
+        break;
+    case OPT_NO_VIEW:
+        cli->view = CLI_NEVER;
+        break;
+    case OPT_COLOUR:
+        return parse_when(value, &cli->colour, err);
+    case OPT_TOLERANCE:
+        return parse_tolerance(value, &cli->tolerance, err);
+    case OPT_HELP_SCENARIO:
+        cli->help_scenario = true;
+        break;
+    case OPT_HELP:
+        cli->help = true;
+        break;
+    }
+    return true;
+}
+
+static bool add_file(struct cli *cli, const struct command *command, const char *path, struct error *err) {
+    if (cli->file_count == command->files_max)
+        return error_set(err, ERROR_USAGE, "'%s' is one file too many; usage: vramsim %s", path, command->usage);
+    cli->files[cli->file_count++] = path;
+    return true;
+}
+
+bool options_parse(struct cli *cli, const struct command *command, int argc, char **argv, struct error *err) {
+    bool only_files = false;
+    cli->tolerance = -1;
+    for (int i = 0; i < argc; i++) {
+        const char *arg = argv[i];
+        if (only_files || arg[0] != '-' || arg[1] == '\0') {
+            if (!add_file(cli, command, arg, err))
+                return false;
+            continue;
+        }
+        if (strcmp(arg, "--") == 0) {
+            only_files = true;
+            continue;
+        }
+        if (strcmp(arg, "-h") == 0)
+            arg = "--help";
+        const char *equals = strchr(arg, '=');
+        const struct option *o = find(arg, equals ? (size_t)(equals - arg) : strlen(arg));
+        if (!o || !takes(o, command))
+            return error_set(err, ERROR_USAGE, "%s: unknown option '%s'; vramsim %s --help lists them", command->name, arg,
+                             command->name);
+        const char *value = equals ? equals + 1 : NULL;
+        if (o->argument && !value && ++i < argc)
+            value = argv[i];
+        if (o->argument && !value)
+            return error_set(err, ERROR_USAGE, "%s needs %s", o->name, o->argument);
+        if (!o->argument && equals)
+            return error_set(err, ERROR_USAGE, "%s takes no value", o->name);
+        if (!apply(cli, o, value, err))
+            return false;
+    }
+    if (!cli->help && cli->file_count < command->files_min)
+        return error_set(err, ERROR_USAGE, "usage: vramsim %s", command->usage);
+    return true;
+}

@@ -1,0 +1,136 @@
+/* vramsim.c: the program: finds the command, reads its options, runs it. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+volatile int cli_interrupted;
+
+const struct command commands[] = {
+    {"run", "run SCENARIO.lua [options]", "simulate a scenario and report (the default)", 1, 1, cmd_run},
+    {"view", "view FILE [FILE2] [options]", "open scenarios or traces in the viewer", 1, 2, cmd_view},
+    {"validate", "validate SCENARIO.lua TRACE [options]", "compare a simulated run with a real one, request by request",
+     2, 2, cmd_validate},
+    {"info", "info TRACE [options]", "what a trace holds", 1, 1, cmd_info},
+    {"dump", "dump tape|schedule|requests|timeline FILE [options]", "any stage as text", 2, 2, cmd_dump},
+    {"devices", "devices", "the cards", 0, 0, cmd_devices},
+    {"frameworks", "frameworks", "the modelled releases", 0, 0, cmd_frameworks},
+    {"ops", "ops", "the ops that a scenario can call", 0, 0, cmd_ops},
+    {0},
+};
+
+static void on_interrupt(int signal_number) {
+    (void)signal_number;
+    cli_interrupted = 1;
+}
+
+int cli_fail(const struct error *err) {
+    fprintf(stderr, "vramsim: %s\n", err->text);
+    switch (err->code) {
+    case ERROR_NONE:
+        return EXIT_FITS;
+    case ERROR_USAGE:
+    case ERROR_BAD_SCENARIO:
+    case ERROR_LIMIT:
+        return EXIT_USAGE;
+    case ERROR_BAD_INPUT:
+    case ERROR_IO_READ:
+        return EXIT_BAD_TRACE;
+    case ERROR_IO_WRITE:
+    case ERROR_HOST_MEMORY:
+        return EXIT_NO_WRITE;
+    case ERROR_INTERRUPTED:
+        return EXIT_INTERRUPTED;
+    case ERROR_CODE_COUNT:
+        break;
+    }
+    return EXIT_NO_WRITE;
+}
+
+bool cli_has_colour(const struct cli *cli) {
+    if (cli->colour != CLI_AUTO)
+        return cli->colour == CLI_ALWAYS;
+    const char *term = getenv("TERM");
+    return isatty(STDOUT_FILENO) && !getenv("NO_COLOR") && term && strcmp(term, "dumb") != 0;
+}
+
+unsigned cli_width(void) {
+    struct winsize size;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40)
+        return size.ws_col;
+    return 100;
+}
+
+static void print_help(void) {
+    puts("vramsim: where the GPU memory of a training step goes\n\n"
+         "usage: vramsim SCENARIO.lua [options]\n"
+         "       vramsim COMMAND ...\n");
+    for (const struct command *c = commands; c->name; c++)
+        printf("  %-56s %s\n", c->usage, c->doc);
+    puts("\nvramsim COMMAND --help lists a command's options; --version prints the version.\n"
+         "Exit codes: 0 fits, valid; 1 does not fit, differs; 2 usage or bad scenario; 3 bad trace; 4 cannot write.");
+}
+
+static const struct command *find_command(const char *name) {
+    for (const struct command *c = commands; c->name; c++)
+        if (strcmp(c->name, name) == 0)
+            return c;
+    return NULL;
+}
+
+/* The running program's own path, for what lies beside it. */
+static void find_self(struct cli *cli) {
+    ssize_t n = readlink("/proc/self/exe", cli->executable, sizeof cli->executable - 1);
+    if (n <= 0)
+        snprintf(cli->executable, sizeof cli->executable, "%s", cli->program);
+    else
+        cli->executable[n] = '\0';
+    const char *library = getenv("VRAMSIM_LIB");
+    if (library && *library)
+        cli->source.library_dir = library;
+    else if (source_find_library(cli->executable, cli->library, sizeof cli->library))
+        cli->source.library_dir = cli->library;
+}
+
+static int run_command(struct cli *cli, const struct command *command, int argc, char **argv) {
+    struct error err = {0};
+    if (!options_parse(cli, command, argc, argv, &err))
+        return cli_fail(&err);
+    if (cli->help) {
+        printf("usage: vramsim %s\n%s\n\n", command->usage, command->doc);
+        options_print(command);
+        return EXIT_FITS;
+    }
+    find_self(cli);
+    cli->source.interrupted = &cli_interrupted;
+    return command->run(cli);
+}
+
+int main(int argc, char **argv) {
+    struct cli cli = {.program = argv[0], .argc = argc, .argv = argv};
+    struct sigaction action = {0};
+    action.sa_handler = on_interrupt;
+    sigaction(SIGINT, &action, NULL);
+    if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+        print_help();
+        return argc < 2 ? EXIT_USAGE : EXIT_FITS;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        puts("vramsim " VRAMSIM_VERSION);
+        return EXIT_FITS;
+    }
+    const struct command *command = find_command(argv[1]);
+    if (command)
+        return run_command(&cli, command, argc - 2, argv + 2);
+    bool is_file = argv[1][0] == '-' || strchr(argv[1], '.') || strchr(argv[1], '/');
+    if (!is_file) {
+        struct error err = {0};
+        error_set(&err, ERROR_USAGE, "unknown command '%s'; vramsim --help lists them", argv[1]);
+        return cli_fail(&err);
+    }
+    return run_command(&cli, find_command("run"), argc - 1, argv + 1);
+}

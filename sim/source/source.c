@@ -1,0 +1,160 @@
+/* source.c: see source.h. */
+#include "source.h"
+
+#include <string.h>
+
+#include "engine.h"
+#include "error.h"
+#include "framework.h"
+#include "importer.h"
+#include "tape.h"
+#include "timeline.h"
+
+bool source_is_scenario(const char *path) {
+    size_t n = strlen(path);
+    return n >= 4 && strcmp(path + n - 4, ".lua") == 0;
+}
+
+void source_result_fini(struct source_result *result) {
+    timeline_destroy(result->timeline);
+    scenario_info_fini(&result->info);
+    trace_facts_fini(&result->facts);
+    memset(result, 0, sizeof *result);
+}
+
+/* What the options name, looked up. */
+static bool resolve(const struct source_options *options, struct source_result *out, struct error *err) {
+    out->framework = options->framework ? framework_find(options->framework, err) : framework_row(0);
+    if (!out->framework)
+        return false;
+    if (!device_parse(options->device ? options->device : "A100-80GB", &out->device, err))
+        return false;
+    return alloc_settings_parse(options->alloc_settings ? options->alloc_settings : "", out->framework, &out->settings,
+                                err);
+}
+
+static struct scenario_options scenario_options_of(const struct source_options *options) {
+    return (struct scenario_options){.sets = options->sets,
+                                     .set_count = options->set_count,
+                                     .library_dir = options->library_dir,
+                                     .interrupted = options->interrupted};
+}
+
+static bool simulate(const char *path, const struct source_options *options, struct engine *engine,
+                     struct source_result *out, struct error *err) {
+    struct tape_sink sink = engine_sink(engine);
+    struct tape tape;
+    if (!tape_init(&tape, &sink, out->framework, &out->device)) {
+        tape_fini(&tape);
+        return error_host_memory(err);
+    }
+    struct scenario_options scenario = scenario_options_of(options);
+    bool ok = scenario_run(path, &scenario, &tape, &out->info, err);
+    tape_fini(&tape);
+    const struct error *swallowed = engine_error(engine);
+    if (swallowed->code != ERROR_NONE) {
+        *err = *swallowed;
+        return false;
+    }
+    return ok;
+}
+
+static bool run_scenario(const char *path, const struct source_options *options, struct source_result *out,
+                         struct error *err) {
+    if (!resolve(options, out, err))
+        return false;
+    struct engine_config config = {.framework = out->framework,
+                                   .device = &out->device,
+                                   .settings = out->settings,
+                                   .tape_dump = options->tape_dump,
+                                   .schedule_dump = options->schedule_dump};
+    struct engine *engine = engine_create(&config, err);
+    if (!engine)
+        return false;
+    bool ok = simulate(path, options, engine, out, err);
+    out->stats = *engine_stats(engine);
+    if (ok)
+        out->timeline = engine_finish(engine);
+    engine_destroy(engine);
+    if (!ok)
+        return false;
+    out->timeline->title = timeline_string(out->timeline, path);
+    if (options->alloc_settings)
+        out->timeline->alloc_settings = timeline_string(out->timeline, options->alloc_settings);
+    return true;
+}
+
+static bool import_trace(const char *path, const struct source_options *options, struct source_result *out,
+                         struct error *err) {
+    struct trace_options trace = {.progress = options->progress, .user = options->user};
+    return trace_import(path, &trace, &out->timeline, &out->facts, err);
+}
+
+bool source_run(const char *path, const struct source_options *options, struct source_result *out, struct error *err) {
+    memset(out, 0, sizeof *out);
+    out->is_scenario = source_is_scenario(path);
+    bool ok = out->is_scenario ? run_scenario(path, options, out, err) : import_trace(path, options, out, err);
+    if (!ok)
+        source_result_fini(out);
+    return ok;
+}
+
+/* A scenario that is only asked for its parameters has made no tensor yet; a sink that refuses one ends it. */
+static bool refuse_request(void *user, const struct tape_request *request, uint32_t *block) {
+    (void)user;
+    (void)request;
+    (void)block;
+    return false;
+}
+
+static void ignore_release(void *user, uint32_t block) {
+    (void)user;
+    (void)block;
+}
+
+static void ignore_kernel(void *user, const struct tape_kernel *kernel) {
+    (void)user;
+    (void)kernel;
+}
+
+static void ignore_phase(void *user, const char *name, bool begin) {
+    (void)user;
+    (void)name;
+    (void)begin;
+}
+
+static void ignore_synchronize(void *user) {
+    (void)user;
+}
+
+bool source_parameters(const char *path, const struct source_options *options, struct scenario_info *info,
+                       struct error *err) {
+    struct source_result resolved = {0};
+    if (!resolve(options, &resolved, err))
+        return false;
+    struct tape_sink sink = {.request = refuse_request,
+                             .release = ignore_release,
+                             .kernel = ignore_kernel,
+                             .phase = ignore_phase,
+                             .synchronize = ignore_synchronize};
+    struct tape tape;
+    bool ok = tape_init(&tape, &sink, resolved.framework, &resolved.device);
+    struct scenario_options scenario = scenario_options_of(options);
+    scenario.only_parameters = true;
+    memset(info, 0, sizeof *info);
+    ok = ok ? scenario_run(path, &scenario, &tape, info, err) : error_host_memory(err);
+    tape_fini(&tape);
+    if (!ok)
+        scenario_info_fini(info);
+    return ok;
+}
+
+bool source_open(const char *path, const struct source_options *options, struct timeline **tl, struct error *err) {
+    struct source_result result;
+    if (!source_run(path, options, &result, err))
+        return false;
+    *tl = result.timeline;
+    result.timeline = NULL;
+    source_result_fini(&result);
+    return true;
+}

@@ -1,0 +1,64 @@
+/* source.h: any path to a timeline: a scenario is simulated, a trace is imported. Shared by the program and the viewer, so
+ * both see the same run (a simulation is deterministic and takes milliseconds).
+ *
+ * Ownership: results are the caller's; source_result_fini frees one whole. */
+#ifndef SOURCE_H
+#define SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "alloc.h"
+#include "device.h"
+#include "facts.h"
+#include "scenario.h"
+
+struct error;
+struct framework;
+struct text;
+struct timeline;
+
+/* Zero bytes are the defaults. Strings are borrowed. */
+struct source_options {
+    const char *framework;      /* NULL: the newest */
+    const char *device;         /* NULL: A100-80GB */
+    const char *alloc_settings; /* PYTORCH_ALLOC_CONF; NULL: none */
+    const char *const *sets;    /* "name=value" */
+    size_t set_count;
+    const char *library_dir; /* scenarios/lib; NULL: beside the scenario */
+    const volatile int *interrupted;
+    /* (optional) while a trace is read; false cancels */
+    bool (*progress)(void *user, uint64_t bytes_done, uint64_t bytes_total);
+    void *user;
+    struct text *tape_dump, *schedule_dump; /* (optional) see engine.h */
+};
+
+struct source_result {
+    struct timeline *timeline;
+    bool is_scenario;
+    /* scenarios only */
+    const struct framework *framework;
+    struct device device;
+    struct alloc_settings settings;
+    struct scenario_info info;
+    struct alloc_stats stats; /* of the allocator at the end */
+    /* traces only */
+    struct trace_facts facts;
+};
+
+/* Scenarios are Lua files: their name ends in .lua. */
+bool source_is_scenario(const char *path);
+bool source_run(const char *path, const struct source_options *options, struct source_result *out, struct error *err);
+void source_result_fini(struct source_result *result);
+/* Only the declared parameters of a scenario. `info` is the caller's (scenario_info_fini). */
+bool source_parameters(const char *path, const struct source_options *options, struct scenario_info *info,
+                       struct error *err);
+/* Only the timeline. */
+bool source_open(const char *path, const struct source_options *options, struct timeline **tl, struct error *err);
+
+/* Where scenarios/lib lies for a program at `executable`: beside a build folder or an installation. False: nowhere, and
+ * scenarios outside a folder with a `lib` cannot load it. */
+bool source_find_library(const char *executable, char *out, size_t size);
+
+#endif
