@@ -13,19 +13,15 @@ static const struct framework rows[] = {
      .major = 2,
      .minor = 15,
      .cublas_workspace = WORKSPACE_PER_CALL,
-     .cublaslt_unified = false,
      .cublaslt_workspace_bytes = UINT64_C(1048576),
-     .tie_by_segment_age = true,
-     .sdpa_prefers_cudnn = true},
+     .tie_by_segment_age = true},
     {.name = "pytorch-2.11",
      .doc = "PyTorch 2.11.0: cuBLAS workspace kept per handle and stream",
      .major = 2,
      .minor = 11,
      .cublas_workspace = WORKSPACE_PER_HANDLE_STREAM,
-     .cublaslt_unified = true,
      .cublaslt_workspace_bytes = UINT64_C(1048576),
-     .tie_by_segment_age = false,
-     .sdpa_prefers_cudnn = false},
+     .tie_by_segment_age = false},
 };
 
 const struct framework *framework_row(size_t index) {

@@ -19,15 +19,11 @@ struct framework {
     const char *doc;
     uint32_t major, minor;
     enum workspace_lifetime cublas_workspace;
-    /* cuBLASLt products (bias fused into the epilogue) take their workspace from the cuBLAS one of handle and stream
-     * (unified, about 2.7 to 2.14), else `cublaslt_workspace_bytes` a call. */
-    bool cublaslt_unified;
+    /* of a cuBLASLt product (bias fused into the epilogue); lives as long as the cuBLAS one */
     uint64_t cublaslt_workspace_bytes;
     /* Tie rule of the caching allocator between free blocks of equal size: the older segment first (2.13 on), else the
      * lower address. */
     bool tie_by_segment_age;
-    /* SDPA asks cuDNN first on sm_90 and sm_100 (2.13 on). */
-    bool sdpa_prefers_cudnn;
 };
 
 const struct framework *framework_row(size_t index); /* NULL after the last; row 0 is the default, the newest */

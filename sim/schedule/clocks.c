@@ -42,10 +42,13 @@ bool clocks_kernel(struct clocks *clocks, const struct tape_kernel *kernel, stru
     if (!stream)
         return false;
     clocks->host_ns += DISPATCH_NS;
+    uint64_t *slot = &stream->ends[stream->launched++ % CLOCKS_QUEUE];
+    clocks_wait_until(clocks, *slot); /* of the kernel a queue's length ago; 0 at first */
     times->dispatched_ns = clocks->host_ns;
     times->start_ns = stream->busy_until_ns > clocks->host_ns ? stream->busy_until_ns : clocks->host_ns;
     times->end_ns = times->start_ns + duration_ns(clocks->device, kernel);
     stream->busy_until_ns = times->end_ns;
+    *slot = times->end_ns;
     return true;
 }
 

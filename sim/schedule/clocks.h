@@ -3,7 +3,7 @@
  * ahead of the device changes the peak when several streams share blocks).
  *
  * The times are an estimate and marked so: a kernel lasts as long as the slower of its arithmetic and its memory traffic at
- * the device's nominal rates, and dispatch costs a fixed time. They never change a request or its order on one stream. */
+ * the device's nominal rates, and dispatch costs a fixed time; a host that is a full launch queue ahead waits. They never change a request or its order on one stream. */
 #ifndef CLOCKS_H
 #define CLOCKS_H
 
@@ -14,9 +14,13 @@
 struct device;
 struct tape_kernel;
 
+enum { CLOCKS_QUEUE = 1024 }; /* launches that a stream holds before the host must wait */
+
 struct stream_clock {
     uint64_t stream;  /* raw handle */
     uint64_t busy_until_ns;
+    uint64_t launched;            /* kernels so far */
+    uint64_t ends[CLOCKS_QUEUE]; /* completion times of the last ones, a ring */
 };
 
 struct clocks {

@@ -13,27 +13,29 @@ static uint64_t cublas_workspace_bytes(const struct device *device) {
                                             : (2 * 4096 + 8 * 16) * UINT64_C(1024);
 }
 
-/* A kept workspace belongs to a handle, that is to a thread, and a stream. */
-static void keep_workspace(struct tape *tape, uint64_t bytes) {
-    for (size_t i = 0; i < tape->workspaces.count; i++)
-        if (tape->workspaces.at[i].thread == tape->thread &&
-            tape->workspaces.at[i].stream == tape->stream)
+/* A kept workspace belongs to a library, a handle (that is, a thread) and a stream. */
+static void keep_workspace(struct tape *tape, enum workspace_library library, uint64_t bytes) {
+    for (size_t i = 0; i < tape->workspaces.count; i++) {
+        const struct tape_workspace *w = &tape->workspaces.at[i];
+        if (w->library == library && w->thread == tape->thread && w->stream == tape->stream)
             return;
-    struct tape_workspace w = {.thread = tape->thread, .stream = tape->stream};
+    }
+    struct tape_workspace w = {.library = library, .thread = tape->thread, .stream = tape->stream};
     w.tensor = tape_new_bytes(tape, bytes, CATEGORY_WORKSPACE);
     if (!array_push(&tape->workspaces, w))
         tape_fail_memory(tape);
 }
 
-/* What must be given back after the call; NULL when the workspace is kept. */
+/* What must be given back after the call; NULL when the workspace is kept. Where workspaces are kept, a fused product
+ * takes the cuBLAS handle's too, with the handle. */
 static struct tensor *take_workspace(struct tape *tape, bool fused_bias) {
     const struct framework *f = tape->framework;
     uint64_t bytes = cublas_workspace_bytes(tape->device);
-    if (fused_bias && !f->cublaslt_unified)
-        return tape_new_bytes(tape, f->cublaslt_workspace_bytes, CATEGORY_WORKSPACE);
     if (f->cublas_workspace == WORKSPACE_PER_CALL)
-        return tape_new_bytes(tape, bytes, CATEGORY_WORKSPACE);
-    keep_workspace(tape, bytes);
+        return tape_new_bytes(tape, fused_bias ? f->cublaslt_workspace_bytes : bytes, CATEGORY_WORKSPACE);
+    keep_workspace(tape, WORKSPACE_CUBLAS, bytes);
+    if (fused_bias)
+        keep_workspace(tape, WORKSPACE_CUBLASLT, f->cublaslt_workspace_bytes);
     return NULL;
 }
 

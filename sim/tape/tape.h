@@ -61,7 +61,10 @@ enum tape_status { TAPE_OK, TAPE_OUT_OF_MEMORY, TAPE_FAILED };
 
 enum autocast_policy { AUTOCAST_NONE, AUTOCAST_LOW, AUTOCAST_FP32, AUTOCAST_PROMOTE };
 
-struct tape_workspace { /* cuBLAS workspace kept per handle (thread) and stream */
+enum workspace_library { WORKSPACE_CUBLAS, WORKSPACE_CUBLASLT };
+
+struct tape_workspace { /* kept per library, handle (thread) and stream */
+    enum workspace_library library;
     unsigned thread;
     uint64_t stream;
     struct tensor *tensor;
