@@ -195,7 +195,7 @@ TEST(pixels_are_as_they_were) {
 TEST(svg_is_as_it_was_and_escapes_its_texts) {
     USE_STATE;
     struct timeline *a = tiny();
-    struct picture_options options = {.width = 800, .height = 500, .embedded_font = true};
+    struct picture_options options = {.width = 1200, .height = 500, .embedded_font = true};
     struct text out = {0};
     struct error err = {0};
     assert_ok(picture_render_svg(a, NULL, &options, &out, &err), err);

@@ -96,6 +96,9 @@ TEST(ticks_are_round_and_inside) {
     struct axis a = axis_ticks(AXIS_BYTES, 0, 85e9, 9);
     assert_int_equal(a.count, 8);
     assert_string_equal(axis_text(AXIS_BYTES, a.first + a.step, a.step, text), "10 GiB");
+    assert_string_equal(axis_text(AXIS_BYTES, 1100 * 1048576.0, 1, text), "1100 MiB");
+    assert_string_equal(axis_text(AXIS_BYTES, 1280 * 1048576.0, 1, text), "1.25 GiB");
+    assert_string_equal(axis_text(AXIS_BYTES, 1536 * 1048576.0, 1, text), "1.5 GiB");
     a = axis_ticks(AXIS_NS, 0, 1.3e8, 12);
     assert_string_equal(axis_text(AXIS_NS, a.first + a.step, a.step, text), "20 ms");
     assert_string_equal(axis_text(AXIS_NS, 1250, 50, text), "1.25 us");

@@ -124,15 +124,16 @@ static void release(struct app *app, const struct input *in) {
     }
 }
 
+/* Whole steps multiply, what is left of a step goes in proportion: the same on every machine,
+ * unlike pow(). */
 static double power(double base, double exponent) {
-    double result = 1; /* wheels turn by small numbers; whole steps and halves are enough */
-    bool negative = exponent < 0;
-    double left = negative ? -exponent : exponent;
-    left = left > 40 ? 40 : left;
-    for (; left >= 1; left -= 1)
+    double size = exponent < 0 ? -exponent : exponent, result = 1;
+    size = size > 40 ? 40 : size;
+    int steps = (int)size;
+    for (int i = 0; i < steps; i++)
         result *= base;
-    result *= 1 + (base - 1) * left;
-    return negative ? 1 / result : result;
+    result *= 1 + (base - 1) * (size - steps);
+    return exponent < 0 ? 1 / result : result;
 }
 
 static void wheel(struct app *app, const struct input *in) {

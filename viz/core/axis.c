@@ -17,10 +17,9 @@ static double decimal_step(double wanted) {
                 return rounds[i] * power;
 }
 
-/* 1, 2, 4 ... times 1, 1024, ...: with 5, 10, 20, 50, 100, 200, 500 of a unit where that is
- * rounder. */
+/* Round in the unit they are told in: 1 to 100 as people count, then quarters of the next unit. */
 static double byte_step(double wanted) {
-    static const double rounds[] = {1, 2, 5, 10, 20, 50, 100, 200, 500};
+    static const double rounds[] = {1, 2, 5, 10, 20, 50, 100, 256, 512};
     double unit = 1;
     for (;; unit *= 1024)
         for (int i = 0; i < 9; i++)
@@ -52,6 +51,24 @@ static const char *scaled_text(double value, double step, double factor, const c
     return out;
 }
 
+/* In the largest unit that tells it exactly in quarters: 1.25 GiB, but 1100 MiB. */
+static const char *bytes_text(double value, char out[AXIS_TEXT_BYTES]) {
+    static const char *const names[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    double factor = 1;
+    int i = 0;
+    while (i < 6 && value >= factor * 1024) {
+        double quarters = value / (factor * 1024) * 4;
+        if (quarters != nearbyint(quarters))
+            break;
+        factor *= 1024;
+        i++;
+    }
+    double shown = value / factor;
+    int decimals = shown == nearbyint(shown) ? 0 : 2 * shown == nearbyint(2 * shown) ? 1 : 2;
+    snprintf(out, AXIS_TEXT_BYTES, "%.*f %s", decimals, shown, names[i]);
+    return out;
+}
+
 const char *axis_text(enum axis_unit unit, double value, double step, char out[AXIS_TEXT_BYTES]) {
     if (unit == AXIS_EVENT)
         return units_format_grouped(value > 0 ? (uint64_t)value : 0, out);
@@ -67,14 +84,7 @@ const char *axis_text(enum axis_unit unit, double value, double step, char out[A
             factor *= 1000;
         return scaled_text(value, step, factor, names[i], out);
     }
-    static const char *const names[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    double factor = 1;
-    int i = 0;
-    for (; i < 6 && value >= factor * 1024; i++)
-        factor *= 1024;
-    int decimals = fabs(value / factor - nearbyint(value / factor)) < 1e-9 ? 0 : 1;
-    snprintf(out, AXIS_TEXT_BYTES, "%.*f %s", decimals, value / factor, names[i]);
-    return out;
+    return bytes_text(value, out);
 }
 
 static_assert((int)UNITS_TEXT_BYTES <= (int)AXIS_TEXT_BYTES, "units write into an axis text");

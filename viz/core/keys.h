@@ -45,12 +45,14 @@
     X(ISOLATE_4, "", "")                                                                           \
     X(ISOLATE_5, "", "")                                                                           \
     X(ISOLATE_6, "", "")                                                                           \
-    X(ISOLATE_7, "", "") X(ISOLATE_8, "", "") X(ISOLATE_9, "", "") X(OWNERS, "owners on or off",   \
-                                                                     "显示或隐藏占用者")           \
-        X(PLAY, "play or pause", "播放或暂停") X(SLOWER, "slower", "减速")                         \
-            X(FASTER, "faster", "加速") X(COPY, "copy the table as text", "复制表格文本")          \
-                X(SAVE_PNG, "save a PNG picture",                                                  \
-                  "保存 PNG 图片") X(SAVE_SVG, "save an SVG picture", "保存 SVG 图片")             \
+    X(ISOLATE_7, "", "")                                                                           \
+    X(ISOLATE_8, "", "")                                                                           \
+    X(ISOLATE_9, "", "")                                                                           \
+    X(OWNERS, "owners on or off", "显示或隐藏占用者") X(PLAY, "play or pause", "播放或暂停")       \
+        X(SLOWER, "slower", "减速") X(FASTER, "faster", "加速")                                    \
+            X(COPY, "copy the table as text", "复制表格文本") X(SAVE_PNG, "save a PNG picture",    \
+                                                                "保存 PNG 图片")                   \
+                X(SAVE_SVG, "save an SVG picture", "保存 SVG 图片")                                \
                     X(THEME, "dark, light, high contrast", "深色、浅色、高对比")                   \
                         X(SCALE_UP, "larger", "放大界面") X(SCALE_DOWN, "smaller", "缩小界面")     \
                             X(SCALE_RESET, "usual size", "恢复界面大小")                           \

@@ -47,7 +47,7 @@ void layout_compute(const struct layout_wish *wish, struct layout *out) {
     out->title = take_top(&rest, line * 2 + pad * 3, least);
     out->status = take_bottom(&rest, line + pad, least / 2);
     int table = wish->height * 31 / 100;
-    out->owners = take_bottom(&rest, wish->owners ? table : 0, least * 2);
+    out->owners = take_bottom(&rest, wish->owners ? table : 0, least * 4 / 3);
     int legend = layout_px(s, 330);
     struct rect right = {rest.x + rest.w, rest.y, 0, rest.h};
     if (rest.w - legend >= layout_px(s, 360)) {

@@ -28,22 +28,21 @@ struct table {
     struct draw_list *list;
     int x, right, y, row;
     int names, bar_x, bar; /* widths of names and bars; where bars begin */
-    int shown;             /* columns that have room: the last ones of the table always have */
+    int skipped;           /* columns without room: the rightmost go first */
 };
 
 static void draw_cell(const struct table *t, int column, int y, uint32_t color, const char *text) {
     int right = t->right;
-    int skipped = COLUMNS - t->shown; /* narrow: kept and largest go first */
-    if (column < skipped)
+    if (column < t->skipped)
         return;
-    for (int i = skipped; i < column; i++)
+    for (int i = t->skipped; i < column; i++)
         right -= app_px(t->app, columns[i].width);
     app_draw_right(t->app, t->list, right, y, color, text);
 }
 
 static int figures_width(const struct table *t) {
     int width = 0;
-    for (int i = COLUMNS - t->shown; i < COLUMNS; i++)
+    for (int i = t->skipped; i < COLUMNS; i++)
         width += app_px(t->app, columns[i].width);
     return width;
 }
@@ -102,9 +101,8 @@ static void draw_row(struct table *t, const struct owner_row *row, const char *n
 /* Names get what the figures leave; bars the right part of it where it is wide. */
 static void divide(struct table *t) {
     struct app *app = t->app;
-    t->shown = COLUMNS;
-    while (t->shown > 1 && figures_width(t) > (t->right - t->x) * 2 / 3)
-        t->shown--;
+    while (t->skipped < COLUMNS - 1 && figures_width(t) > (t->right - t->x) * 2 / 3)
+        t->skipped++;
     t->names = t->right - figures_width(t) - t->x - app_px(app, 20);
     int bar = t->names - app_px(app, 360);
     if (bar < app_px(app, 80))

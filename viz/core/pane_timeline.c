@@ -107,8 +107,10 @@ static void draw_ooms(struct app *app, struct draw_list *list, const struct plot
         char text[160], figure[LABEL_BYTES];
         snprintf(text, sizeof text, "%.60s: %s", app_text(app, TEXT_OUT_OF_MEMORY),
                  label_bytes(tl->ooms.at[i].rounded_bytes, figure));
-        draw_plate(app, list, r, r->x + x + app_px(app, 6), r->y + app_px(app, 22),
-                   app_theme(app)->warn, true, text);
+        int width = font_width(app->font, text, strlen(text), app_small(app), true);
+        int gap = app_px(app, 6), left = x > r->w / 2 ? x - width - 3 * gap : x + gap;
+        draw_plate(app, list, r, r->x + left, r->y + app_px(app, 44), app_theme(app)->warn, true,
+                   text);
     }
 }
 

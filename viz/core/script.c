@@ -102,7 +102,7 @@ static void send(const struct run *run, enum input_kind kind, int x, int y) {
 }
 
 static bool do_move(const struct run *run) {
-    int x, y;
+    int x = 0, y = 0;
     if (!read_pixel(run, 1, &x) || !read_pixel(run, 2, &y))
         return false;
     send(run, INPUT_MOTION, x, y);
@@ -110,7 +110,7 @@ static bool do_move(const struct run *run) {
 }
 
 static bool do_click(const struct run *run) {
-    int x, y;
+    int x = 0, y = 0;
     if (!read_pixel(run, 1, &x) || !read_pixel(run, 2, &y))
         return false;
     send(run, INPUT_MOTION, x, y);
@@ -120,7 +120,7 @@ static bool do_click(const struct run *run) {
 }
 
 static bool do_drag(const struct run *run) {
-    int x0, y0, x1, y1;
+    int x0 = 0, y0 = 0, x1 = 0, y1 = 0;
     if (!read_pixel(run, 1, &x0) || !read_pixel(run, 2, &y0) || !read_pixel(run, 3, &x1) ||
         !read_pixel(run, 4, &y1))
         return false;
@@ -133,7 +133,7 @@ static bool do_drag(const struct run *run) {
 }
 
 static bool do_resize(const struct run *run) {
-    int w, h;
+    int w = 0, h = 0;
     if (!read_pixel(run, 1, &w) || !read_pixel(run, 2, &h))
         return false;
     if (w < 1 || h < 1 || w > 16384 || h > 16384)
@@ -145,7 +145,7 @@ static bool do_resize(const struct run *run) {
 
 static bool do_goto(const struct run *run) {
     const char *where = run->line->word[1];
-    double event;
+    double event = 0;
     if (strcmp(where, "peak") == 0) {
         app_go_to(run->app, app_peak(run->app));
     } else if (strcmp(where, "start") == 0) {
