@@ -15,21 +15,34 @@ static uint64_t div_up(uint64_t a, uint64_t b) {
     return (a + b - 1) / b;
 }
 
-/* Cards of 8.9 run a wheel's 8.6 code. */
-static bool is_sm86(const struct device *device) {
-    return device->compute_capability == 86 || device->compute_capability == 89;
+/* Tiles of the int64 forms by the architecture whose code a wheel brings (cards of 8.9 run its 8.6 code): CUB 3.2's
+ * tuning_radix_sort.cuh (onesweep) and tuning_unique_by_key.cuh, threads times items. */
+struct tiles {
+    uint32_t from; /* compute capability */
+    uint64_t sort, unique;
+};
+
+static const struct tiles tilings[] = {
+    {90, 384 * 12, 448 * 11}, {86, 384 * 10, 64 * 5}, {80, 384 * 10, 192 * 7}, {0, 256 * 11, 64 * 5}};
+
+static const struct tiles *tiles_of(const struct device *device) {
+    const struct tiles *row = tilings;
+    while (device->compute_capability < row->from)
+        row++;
+    return row;
 }
 
-/* Onesweep: histograms of 256 digits a pass (int64), look-back of 256 counters a tile (int32), a second buffer of keys and
- * values, a counter a pass. */
+/* Onesweep: histograms of 256 digits a pass and portion (int64), look-back of 256 counters a tile (int32), with several
+ * passes a second buffer of keys and of values, a counter a pass and portion. A portion is what 2^28 - 1 leaves of whole
+ * tiles. */
 uint64_t cub_sort_bytes(const struct device *device, uint64_t n, uint64_t keys) {
-    uint64_t bits = 1;
+    uint64_t tile = tiles_of(device)->sort, portion = ((UINT64_C(1) << 28) - 1) / tile * tile, bits = 1;
     for (uint64_t k = keys; k > 1; k >>= 1)
         bits++;
-    uint64_t passes = div_up(bits, 8);
-    uint64_t tile = device->compute_capability >= 90 ? 4224 : 3840;
-    return ALIGN - 1 + aligned(passes * 256 * 8) + div_up(n, tile) * 256 * 4 + 2 * aligned(8 * n) +
-           aligned(passes * 4);
+    uint64_t passes = div_up(bits, 8), portions = div_up(n, portion);
+    uint64_t largest = n < portion ? n : portion;
+    return ALIGN - 1 + aligned(portions * passes * 256 * 8) + div_up(largest, tile) * 256 * 4 +
+           (passes > 1 ? 2 * aligned(8 * n) : 0) + aligned(portions * passes * 4);
 }
 
 /* One 16-byte state a tile and 32 more; one more array. */
@@ -38,10 +51,10 @@ static uint64_t tile_states(uint64_t n, uint64_t tile) {
 }
 
 uint64_t cub_unique_bytes(const struct device *device, uint64_t n) {
-    return tile_states(n, is_sm86(device) ? 320 : 896);
+    return tile_states(n, tiles_of(device)->unique);
 }
 
-uint64_t cub_scan_bytes(const struct device *device, uint64_t n) {
-    (void)device;
-    return tile_states(n, 1920);
+/* tuning_scan.cuh: 128 threads of 7 items on every architecture */
+uint64_t cub_scan_bytes(uint64_t n) {
+    return tile_states(n, 128 * 7);
 }

@@ -3,7 +3,6 @@
 #ifndef CUB_H
 #define CUB_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct device;
@@ -12,7 +11,7 @@ struct device;
 uint64_t cub_sort_bytes(const struct device *device, uint64_t n, uint64_t keys);
 /* DeviceSelect::UniqueByKey of n */
 uint64_t cub_unique_bytes(const struct device *device, uint64_t n);
-/* DeviceScan sums of n */
-uint64_t cub_scan_bytes(const struct device *device, uint64_t n);
+/* DeviceScan sums of n; from 2^30 on PyTorch cuts the work in pieces, which is not modelled */
+uint64_t cub_scan_bytes(uint64_t n);
 
 #endif

@@ -14,6 +14,19 @@ static struct tensor *new_bytes(struct tape *tape, uint64_t bytes) {
     return tape_new_bytes(tape, bytes, CATEGORY_TEMPORARY);
 }
 
+static struct tensor *new_floats(struct tape *tape, int64_t count) {
+    struct shape shape = {.ndim = 1, .size = {count}};
+    return tape_new(tape, DTYPE_FLOAT32, &shape);
+}
+
+/* EmbeddingBackwardKernel.cu (2.15): few segments of many rows each are summed by one kernel with atomics, in fp32 for
+ * 16-bit gradients, when a segment a block would leave the device idle. */
+static bool sums_in_one_kernel(const struct device *device, int64_t segments, int64_t partials, int64_t width) {
+    int64_t threads = (width + 31) / 32 * 32, block = threads < 1024 ? threads : 1024;
+    int64_t grid = (segments * threads + block - 1) / block;
+    return grid < 4 * (int64_t)device->multiprocessors && partials > 4 * grid;
+}
+
 /* Equal indices are brought together by a sort and summed in segments of ten rows at most. The sizes are upper bounds that
  * do not depend on the indices (max_segments, max_partial_segments). */
 static struct tensor *sorted_gradient(struct tape *tape, struct tensor *grad, int64_t n,
@@ -37,11 +50,16 @@ static struct tensor *sorted_gradient(struct tape *tape, struct tensor *grad, in
     tensor_unref(tape, unique);
     held[count++] = new_int64s(tape, segments); /* partial segments of each, */
     held[count++] = new_int64s(tape, segments); /* and where they begin */
-    tensor_unref(tape, new_bytes(tape, cub_scan_bytes(tape->device, (uint64_t)segments)));
+    tensor_unref(tape, new_bytes(tape, cub_scan_bytes((uint64_t)segments)));
     held[count++] = new_int64s(tape, 1);
     held[count++] = new_int64s(tape, partials);
-    struct shape sums = {.ndim = 1, .size = {partials * width}};
-    held[count++] = tape_new(tape, DTYPE_FLOAT32, &sums);
+    if (sums_in_one_kernel(tape->device, segments, partials, width)) {
+        held[count++] = new_int64s(tape, partials);
+        if (dtype_bytes(grad->dtype) == 2)
+            held[count++] = new_floats(tape, rows * width);
+    } else {
+        held[count++] = new_floats(tape, partials * width);
+    }
     tape_kernel(tape, "embedding_backward", (uint64_t)shape_numel(&grad->shape), 3 * tensor_nbytes(grad), grad->dtype);
     while (count > 0)
         tensor_unref(tape, held[--count]);

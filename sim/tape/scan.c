@@ -15,7 +15,7 @@ static void run_cumsum(struct tape *tape, struct op_call *call) {
     struct tensor *out = tape_new(tape, dtype, &t->shape);
     struct tensor *input = aten_to(tape, t, dtype), *temporary = NULL;
     if (t->shape.ndim > 0 && shape_numel(&t->shape) == t->shape.size[dim])
-        temporary = tape_new_bytes(tape, cub_scan_bytes(tape->device, (uint64_t)shape_numel(&t->shape)), CATEGORY_TEMPORARY);
+        temporary = tape_new_bytes(tape, cub_scan_bytes((uint64_t)shape_numel(&t->shape)), CATEGORY_TEMPORARY);
     tape_kernel(tape, "cumsum", (uint64_t)shape_numel(&t->shape), 2 * tensor_nbytes(out), dtype);
     tensor_unref(tape, temporary);
     tensor_unref(tape, input);
