@@ -12,6 +12,10 @@ struct sizes {
     int64_t b, a, kv, s, t, d;
 };
 
+static bool is_half(enum dtype dtype) {
+    return dtype == DTYPE_FLOAT16 || dtype == DTYPE_BFLOAT16;
+}
+
 static int64_t round_up(int64_t n, int64_t unit) {
     return (n + unit - 1) / unit * unit;
 }
@@ -171,27 +175,32 @@ static struct tensor *flash_padded(struct tape *tape, struct tensor *q, struct t
 
 /* The accumulators of attention_backward.cu: blocks of I x 64 floats and 4 more, I queries a block: 64 up to head dim
  * 64, above it 128 where shared memory allows (sm_70, sm_80, sm_90), else 64. */
-static int64_t efficient_workspace(const struct tape *tape, const struct sizes *z) {
+static int64_t efficient_workspace(const struct tape *tape, const struct sizes *z, bool accumulates) {
     uint32_t sm = tape->device->compute_capability;
     int64_t rows = z->d > 64 && sm != 86 && sm != 89 ? 128 : 64;
-    return z->b * z->a * ((z->s + rows - 1) / rows) * ((z->d + 63) / 64) * (rows * 64 + 4);
+    int64_t queries = z->b * z->a * ((z->s + rows - 1) / rows) * ((z->d + 63) / 64) * (rows * 64 + 4);
+    return queries + (accumulates ? 2 * z->b * z->a * round_up(z->t, 64) * round_up(z->d, 64) : 0);
 }
 
-/* delta = (grad * out).sum(-1), [b, a, s]; for fp32 the kernel does not compute it itself */
+/* Head dims above 128 do not fit the kernel's registers: 16-bit results are then summed in fp32 memory. */
+static bool sums_in_memory(const struct tensor *q) {
+    return is_half(q->dtype) && q->shape.size[3] > 128;
+}
+
+/* delta = (grad.float() * out.float()).sum(-1), [b, a, s]; 16-bit kernels of narrow heads compute it themselves */
 static struct tensor *make_delta(struct tape *tape, struct tensor *grad, struct tensor *output,
                                  const struct sizes *z) {
-    if (grad->dtype != DTYPE_FLOAT32)
+    if (is_half(grad->dtype) && z->d <= 128)
         return new_floats(tape, z->b * z->a * z->s);
     struct tensor *views[2] = {aten_transpose(tape, grad, 1, 2), aten_transpose(tape, output, 1, 2)};
-    struct tensor *product = elementwise(tape, "mul", DTYPE_FLOAT32, views, 2);
+    struct tensor *wide[2] = {aten_to(tape, views[0], DTYPE_FLOAT32), aten_to(tape, views[1], DTYPE_FLOAT32)};
+    struct tensor *product = elementwise(tape, "mul", DTYPE_FLOAT32, wide, 2);
     struct tensor *sum = reduce(tape, "sum", product, 1u << 3, false, DTYPE_FLOAT32);
-    tensor_unref(tape, views[0]);
-    tensor_unref(tape, views[1]);
     struct tensor *turned = aten_transpose(tape, sum, 1, 2);
     struct tensor *delta = aten_contiguous(tape, turned);
-    tensor_unref(tape, product);
-    tensor_unref(tape, sum);
-    tensor_unref(tape, turned);
+    struct tensor *done[] = {views[0], views[1], wide[0], wide[1], product, sum, turned};
+    for (unsigned i = 0; i < sizeof done / sizeof done[0]; i++)
+        tensor_unref(tape, done[i]);
     return delta;
 }
 
@@ -208,7 +217,7 @@ static void backward_efficient(struct tape *tape, struct node *node, struct tens
         dv = new_heads(tape, q->dtype, z.b, z.a, z.t, z.d);
     }
     struct tensor *delta = make_delta(tape, grads[0], node->saved[SAVED_OUT], &z);
-    struct tensor *workspace = new_floats(tape, efficient_workspace(tape, &z));
+    struct tensor *workspace = new_floats(tape, efficient_workspace(tape, &z, sums_in_memory(q)));
     attention_kernel(tape, "efficient_attention_backward", &z, 5, q);
     tensor_unref(tape, delta);
     tensor_unref(tape, workspace);
@@ -227,7 +236,9 @@ static struct tensor *efficient(struct tape *tape, struct tensor *q, struct tens
     struct tensor *seed = new_int64s(tape, 1), *offset = new_int64s(tape, 1);
     struct tensor *out = new_heads(tape, q->dtype, z.b, z.a, z.s, z.d);
     struct tensor *lse = new_floats(tape, node ? z.b * z.a * round_up(z.s, 32) : 0);
+    struct tensor *sums = sums_in_memory(q) ? new_floats(tape, z.b * z.a * z.s * z.d) : NULL;
     attention_kernel(tape, "efficient_attention", &z, 2, q);
+    tensor_unref(tape, sums);
     struct tensor *saved[] = {q, k, v, out, lse, seed, offset};
     for (unsigned i = 0; i < 7; i++)
         node_save(tape, node, i, saved[i]);
@@ -240,10 +251,6 @@ static struct tensor *efficient(struct tape *tape, struct tensor *q, struct tens
 }
 
 /* ---- choice ---- */
-
-static bool is_half(enum dtype dtype) {
-    return dtype == DTYPE_FLOAT16 || dtype == DTYPE_BFLOAT16;
-}
 
 /* check_runtime_disabled_flash and its neighbours: 16-bit types, sm_80 on, head dim up to 256, no mask; sm_86, sm_89 and
  * sm_120 cannot run the backward of head dims 193 to 224. */
