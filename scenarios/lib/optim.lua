@@ -36,22 +36,26 @@ end
 -- ---- Adam, AdamW (torch/optim/adam.py) ----
 
 local function init_adam_group(self, params_with_grad, grads, exp_avgs, exp_avg_sqs, state_steps)
-  for i = 1, #self.params do
-    local p = self.params[i]
-    if p.grad then
+  local params = self.params
+  for i = 1, #params do
+    local p = params[i]
+    local grad = p.grad
+    if grad then
       params_with_grad:append(p)
-      grads:append(p.grad)
-      if self.options.impl == "fused" then
-        state_steps:append(state_of(self, i, "step", function()
-          return torch.zeros({}, torch.float32)
-        end))
+      grads:append(grad)
+      local state = self.state[i]
+      if not state.exp_avg then
+        if self.options.impl == "fused" then
+          state.step = torch.hold(torch.zeros({}, torch.float32), "optimizer_state", "step", p)
+        end
+        state.exp_avg = torch.hold(torch.zeros_like(p), "optimizer_state", "exp_avg", p)
+        state.exp_avg_sq = torch.hold(torch.zeros_like(p), "optimizer_state", "exp_avg_sq", p)
       end
-      exp_avgs:append(state_of(self, i, "exp_avg", function()
-        return torch.zeros_like(p)
-      end))
-      exp_avg_sqs:append(state_of(self, i, "exp_avg_sq", function()
-        return torch.zeros_like(p)
-      end))
+      exp_avgs:append(state.exp_avg)
+      exp_avg_sqs:append(state.exp_avg_sq)
+      if state.step then
+        state_steps:append(state.step)
+      end
     end
   end
 end

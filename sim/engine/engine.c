@@ -14,6 +14,13 @@ struct pending_free { /* freed, waiting for another stream */
     uint32_t block;
 };
 
+struct known_string {
+    const char *text;
+    uint32_t id;
+};
+
+enum { KNOWN_STRINGS = 1024 };
+
 struct engine {
     struct engine_config config;
     struct clocks clocks;
@@ -26,6 +33,7 @@ struct engine {
     ARRAY(struct pending_free) pending;
     ARRAY(uint64_t) event_times; /* completion time of each recorded stream event */
     ARRAY(uint32_t) open_phases;
+    struct known_string known[KNOWN_STRINGS];
 };
 
 static void fail_memory(struct engine *engine) {
@@ -33,8 +41,20 @@ static void fail_memory(struct engine *engine) {
         error_host_memory(&engine->error);
 }
 
-static uint32_t string(struct engine *engine, const char *text) {
+static uint32_t new_string(struct engine *engine, const char *text) {
     return text && *text ? timeline_string(engine->timeline, text) : 0;
+}
+
+/* For texts that stay where they are for the whole run (ops, module paths): answered by the pointer. */
+static uint32_t string(struct engine *engine, const char *text) {
+    if (!text || !*text)
+        return 0;
+    struct known_string *known = &engine->known[((uintptr_t)text >> 3) % KNOWN_STRINGS];
+    if (known->text != text) {
+        known->text = text;
+        known->id = timeline_string(engine->timeline, text);
+    }
+    return known->id;
 }
 
 static uint32_t add_event(struct engine *engine, enum event_kind kind, uint64_t address, uint64_t bytes,
@@ -99,9 +119,10 @@ static void on_alloc(struct engine *engine, const struct alloc_entry *entry) {
 
 static void on_segment(struct engine *engine, const struct alloc_entry *entry, enum event_kind kind) {
     struct timeline *tl = engine->timeline;
-    uint32_t index = find_segment(engine, entry->expandable ? entry->segment_address : entry->address);
-    bool fresh = kind == EVENT_SEGMENT_ALLOC || index == TIMELINE_NONE;
-    if (fresh) {
+    uint32_t index = TIMELINE_NONE;
+    if (kind != EVENT_SEGMENT_ALLOC)
+        index = find_segment(engine, entry->expandable ? entry->segment_address : entry->address);
+    if (index == TIMELINE_NONE) {
         struct timeline_segment s = {.address = entry->expandable ? entry->segment_address : entry->address,
                                      .bytes = entry->bytes,
                                      .alloc_event = (uint32_t)tl->events.count,
@@ -270,9 +291,9 @@ static void sink_label(void *user, uint32_t block, enum category category, const
     struct timeline_block *b = &engine->timeline->blocks.at[block];
     b->category = (uint8_t)category;
     if (owner)
-        b->owner = string(engine, owner);
+        b->owner = new_string(engine, owner);
     if (name)
-        b->name = string(engine, name);
+        b->name = new_string(engine, name);
 }
 
 static void sink_kernel(void *user, const struct tape_kernel *kernel) {

@@ -34,9 +34,13 @@ struct host *host_of(lua_State *L);
 void host_check(lua_State *L, struct host *host);
 
 /* tensors.c */
-struct tensor_handle { /* the userdata: a name for a tensor, which may have been released */
-    struct tensor *tensor;
+/* What a full userdata is. A scenario can make none but these, so the first word tells. */
+enum handle_kind { HANDLE_TENSOR = 0x7e4507, HANDLE_LIST, HANDLE_OTHER };
+
+struct tensor_handle { /* a name for a tensor, which may have been released */
+    enum handle_kind kind;
     uint32_t id;
+    struct tensor *tensor;
 };
 #define TENSOR_TYPE "vramsim.tensor"
 #define LIST_TYPE "vramsim.list"
@@ -58,10 +62,12 @@ struct tensor_list {
     ARRAY(struct tensor *) items;
 };
 struct list_handle {
+    enum handle_kind kind;
     struct tensor_list *list;
 };
 void lists_open(lua_State *L);
 struct tensor_list *lists_test(lua_State *L, int index);
+void lists_push(lua_State *L, struct tensor_list *list);
 void list_unref(struct tape *tape, struct tensor_list *list);
 
 /* ops.c: torch.NAME for every row of the op table */

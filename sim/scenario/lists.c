@@ -3,13 +3,19 @@
 #include "host.h"
 
 struct tensor_list *lists_test(lua_State *L, int index) {
-    struct list_handle *h = lua_touserdata(L, index);
-    if (!h || lua_type(L, index) != LUA_TUSERDATA || !lua_getmetatable(L, index))
+    if (lua_type(L, index) != LUA_TUSERDATA)
         return NULL;
+    struct list_handle *h = lua_touserdata(L, index);
+    return h->kind == HANDLE_LIST && h->list->refs > 0 ? h->list : NULL;
+}
+
+/* Pushes a handle; the caller's reference is held otherwise. */
+void lists_push(lua_State *L, struct tensor_list *list) {
+    struct list_handle *h = lua_newuserdatauv(L, sizeof *h, 0);
+    h->kind = HANDLE_LIST;
+    h->list = list;
     lua_rawgetp(L, LUA_REGISTRYINDEX, LIST_TYPE);
-    bool same = lua_rawequal(L, -1, -2) != 0;
-    lua_pop(L, 2);
-    return same && h->list->refs > 0 ? h->list : NULL;
+    lua_setmetatable(L, -2);
 }
 
 void list_unref(struct tape *tape, struct tensor_list *list) {
@@ -33,11 +39,8 @@ static int list_new(lua_State *L) {
     if (!list)
         return luaL_error(L, "this machine's memory is exhausted");
     list->refs = 1;
-    struct list_handle *h = lua_newuserdatauv(L, sizeof *h, 0);
-    h->list = list;
-    lua_rawgetp(L, LUA_REGISTRYINDEX, LIST_TYPE);
-    lua_setmetatable(L, -2);
     names_float(L, NULL, list);
+    lists_push(L, list);
     return 1;
 }
 

@@ -37,7 +37,6 @@ void names_fini(struct names *names, struct tape *tape) {
             }
             array_fini(lists[k]);
         }
-        array_fini(&frame->seen);
     }
     array_fini(&names->frames);
 }
@@ -117,7 +116,8 @@ static void hold(struct visit *visit, struct tensor *tensor, struct tensor_list 
         }
     }
     add(visit->host, &frame->held,
-        (struct holding){.name = visit->name, .tensor = tensor, .list = list, .scan = frame->scan, .slot = visit->slot});
+        (struct holding){.name = visit->name, .tensor = tensor, .list = list, .scan = frame->scan, .slot = visit->slot,
+                         .seen_scan = frame->scan, .seen_slot = visit->slot});
 }
 
 static void float_result(struct visit *visit, struct tensor *tensor, struct tensor_list *list) {
@@ -133,15 +133,16 @@ static void keep_float(struct visit *visit, struct tensor *tensor, struct tensor
     }
 }
 
-static void see(struct host *host, struct frame *frame, const char *name, uint32_t slot) {
-    for (size_t i = 0; i < frame->seen.count; i++)
-        if (frame->seen.at[i].name == name) {
-            frame->seen.at[i].slot = slot;
-            return;
+/* A local of this name is there, in `slot`: what the name held before is out of date unless it is found again. Lua interns
+ * short strings, so a name is its pointer. */
+static void see(struct frame *frame, const char *name, uint32_t slot) {
+    for (size_t i = 0; i < frame->held.count; i++) {
+        struct holding *h = &frame->held.at[i];
+        if (h->name == name) {
+            h->seen_scan = frame->scan;
+            h->seen_slot = slot;
         }
-    struct seen_name seen = {name, slot};
-    if (!array_push(&frame->seen, seen))
-        tape_fail_memory(host->tape);
+    }
 }
 
 static const char argument_name[] = "(argument)"; /* of a C call, or in `...` */
@@ -151,10 +152,9 @@ static void scan_names(lua_State *L, struct host *host, lua_Debug *ar, struct fr
     struct visit visit = {.host = host, .frame = frame, .found = hold};
     const char *name;
     frame->scan = ++host->names.scan;
-    array_clear(&frame->seen);
     for (int i = 1; (name = lua_getlocal(L, ar, i)); i++) {
         if (name[0] != '(') {
-            see(host, frame, name, (uint32_t)i);
+            see(frame, name, (uint32_t)i);
             visit.name = name;
             visit.slot = (uint32_t)i;
             visit_value(L, &visit, 0);
@@ -174,12 +174,10 @@ static void scan_arguments(lua_State *L, struct host *host, lua_Debug *ar, struc
     }
 }
 
-/* Lua interns short strings, so a name is its pointer. */
+/* Rebound, or shadowed by a later local of the same name. A name out of scope keeps what it held: Python's names outlive
+ * their block. */
 static bool is_stale(const struct frame *frame, const struct holding *h) {
-    for (size_t i = 0; i < frame->seen.count; i++)
-        if (frame->seen.at[i].name == h->name)
-            return h->scan != frame->scan || h->slot != frame->seen.at[i].slot;
-    return false; /* out of scope: Python's names outlive their block */
+    return h->seen_scan == frame->scan && (h->scan != frame->scan || h->slot != h->seen_slot);
 }
 
 /* Lets go what names were rebound from. */
@@ -237,8 +235,8 @@ static void settle_floats(lua_State *L, struct host *host, lua_Debug *ar, struct
 }
 
 static bool is_active_call(lua_State *L, lua_Debug *ar, bool *is_c) {
-    lua_getinfo(L, "Sf", ar);
-    *is_c = ar->what[0] == 'C';
+    lua_getinfo(L, "f", ar);
+    *is_c = lua_iscfunction(L, -1) != 0;
     bool active = !*is_c || names_is_active(lua_tocfunction(L, -1));
     lua_pop(L, 1);
     return active;

@@ -30,14 +30,9 @@ struct holding {
     const char *name; /* Lua's own pointer, or names.c's word for an argument */
     struct tensor *tensor;
     struct tensor_list *list;
-    uint32_t scan;    /* number of the scan that last saw it */
-    uint32_t slot;    /* the local that held it then */
-};
-
-/* A name of a frame as its last scan found it: Lua's interned pointer, and the last local of that name. */
-struct seen_name {
-    const char *name;
-    uint32_t slot;
+    uint32_t scan;    /* number of the scan that last found it under its name, */
+    uint32_t slot;    /* and the local that held it then */
+    uint32_t seen_scan, seen_slot; /* the last scan and the last local of this name, whatever that held */
 };
 
 struct holdings {
@@ -48,7 +43,6 @@ struct holdings {
 struct frame {
     struct holdings held;   /* names and arguments */
     struct holdings floats; /* results that no name has yet */
-    ARRAY(struct seen_name) seen;
     uint32_t scan;   /* number of its last scan */
     unsigned ghosts; /* frames below that ended in a tail call to this one */
     bool is_c;

@@ -1,6 +1,7 @@
 /* ops.c: torch.NAME for every row of the op table. A row's signature is read once; a call then fills struct op_call from
  * Lua's arguments: by position, or by name from a last table argument ({dim = -1, keepdim = true}). */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "host.h"
@@ -13,7 +14,9 @@ struct argument {
 };
 
 struct bound_op {
+    enum handle_kind kind; /* other */
     const struct op *op;
+    char trace_name[48];
     unsigned count;
     struct argument argument[OP_MAX_ARGS];
 };
@@ -41,7 +44,9 @@ static const char *parse_argument(const char *p, struct argument *a) {
 }
 
 static void parse_signature(const struct op *op, struct bound_op *bound) {
-    *bound = (struct bound_op){.op = op};
+    *bound = (struct bound_op){.kind = HANDLE_OTHER, .op = op};
+    snprintf(bound->trace_name, sizeof bound->trace_name, "%s%s", op->trace_name ? "" : "aten::",
+             op->trace_name ? op->trace_name : op->name);
     for (const char *p = op->signature; *p;) {
         assert(bound->count < OP_MAX_ARGS);
         p = parse_argument(p, &bound->argument[bound->count++]);
@@ -94,7 +99,8 @@ static void read_list(lua_State *L, const struct bound_op *b, unsigned i, int in
         return;
     }
     size_t n = lua_rawlen(L, index);
-    struct tensor **items = lua_newuserdatauv(L, (n ? n : 1) * sizeof(struct tensor *), 0); /* stays on the stack */
+    /* stays on this call's stack, where no scan of names looks */
+    struct tensor **items = lua_newuserdatauv(L, (n ? n : 1) * sizeof(struct tensor *), 0);
     for (size_t k = 0; k < n; k++) {
         lua_rawgeti(L, index, (lua_Integer)k + 1);
         items[k] = tensors_test(L, -1);
@@ -254,19 +260,15 @@ static int push_results(lua_State *L, struct host *host, struct op_call *call) {
     luaL_checkstack(L, OP_MAX_OUTPUTS, "too many results");
     for (unsigned i = 0; i < call->out_count; i++)
         tensors_push(L, call->out[i]);
-    if (list) {
-        struct list_handle *h = lua_newuserdatauv(L, sizeof *h, 0);
-        h->list = list;
-        lua_rawgetp(L, LUA_REGISTRYINDEX, LIST_TYPE);
-        lua_setmetatable(L, -2);
-    }
+    if (list)
+        lists_push(L, list);
     return (int)call->out_count + (list ? 1 : 0);
 }
 
 static int call_op(lua_State *L) {
     const struct bound_op *b = lua_touserdata(L, lua_upvalueindex(1));
     struct host *host = host_of(L);
-    struct op_call call = {.op = b->op};
+    struct op_call call = {.op = b->op, .trace_name = b->trace_name};
     read_call(L, b, &call);
     check_operands(L, b, &call);
     op_run(host->tape, &call);

@@ -6,15 +6,10 @@
 #include "host.h"
 
 static struct tensor_handle *test_handle(lua_State *L, int index) {
-    struct host *host = host_of(L);
-    struct tensor_handle *h = lua_touserdata(L, index);
-    if (!h || lua_type(L, index) != LUA_TUSERDATA || !lua_getmetatable(L, index))
+    if (lua_type(L, index) != LUA_TUSERDATA)
         return NULL;
-    lua_rawgetp(L, LUA_REGISTRYINDEX, TENSOR_TYPE);
-    bool same = lua_rawequal(L, -1, -2) != 0;
-    lua_pop(L, 2);
-    (void)host;
-    return same ? h : NULL;
+    struct tensor_handle *h = lua_touserdata(L, index);
+    return h->kind == HANDLE_TENSOR ? h : NULL;
 }
 
 static bool is_live(const struct tensor_handle *h) {
@@ -43,8 +38,9 @@ struct tensor *tensors_check(lua_State *L, int index) {
 
 void tensors_push(lua_State *L, struct tensor *t) {
     struct tensor_handle *h = lua_newuserdatauv(L, sizeof *h, 0);
-    h->tensor = t;
+    h->kind = HANDLE_TENSOR;
     h->id = t->id;
+    h->tensor = t;
     lua_rawgetp(L, LUA_REGISTRYINDEX, TENSOR_TYPE);
     lua_setmetatable(L, -2);
 }

@@ -83,7 +83,9 @@ static enum dtype autocast_target(const struct tape *tape, const struct op_call 
 static void run_plain(struct tape *tape, struct op_call *call) {
     char name[64];
     const char *outer = tape->op;
-    if (call->op->trace_name) {
+    if (call->trace_name) {
+        tape->op = call->trace_name;
+    } else if (call->op->trace_name) {
         tape->op = call->op->trace_name;
     } else {
         uint32_t id = 0;

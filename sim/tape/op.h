@@ -23,6 +23,7 @@ struct op_arg {
 
 struct op_call {
     const struct op *op;
+    const char *trace_name; /* of the op, kept by the caller; NULL: looked up */
     struct op_arg arg[OP_MAX_ARGS];
     struct tensor *out[OP_MAX_OUTPUTS]; /* owned by the caller */
     unsigned out_count;
