@@ -14,3 +14,5 @@ if(VRAMSIM_COVERAGE)
   add_compile_options(--coverage)
   add_link_options(--coverage)
 endif()
+# No path of the building machine in the programs: assert() names files from the root.
+add_compile_options("-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=")

@@ -1,12 +1,12 @@
 # The viewer's tests: model, draw lists, pixels, events; a real window where there is an Xvfb.
 add_executable(viz_pictures EXCLUDE_FROM_ALL viz/viz_pictures.c)
-target_compile_options(viz_pictures PRIVATE "SHELL:-iquote ${CMAKE_SOURCE_DIR}/tests/support")
+vs_quote_dir(viz_pictures PRIVATE ${CMAKE_SOURCE_DIR}/tests/support)
 target_link_libraries(viz_pictures PRIVATE vs_viz_core vs_flags)
 set_target_properties(viz_pictures PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
 
 if(TARGET vs_viz_window)
   add_executable(viz_window viz/viz_window.c)
-  target_compile_options(viz_window PRIVATE "SHELL:-iquote ${CMAKE_SOURCE_DIR}/tests/support")
+  vs_quote_dir(viz_window PRIVATE ${CMAKE_SOURCE_DIR}/tests/support)
   target_link_libraries(viz_window PRIVATE vs_viz_window vs_viz_core vs_flags)
   set_target_properties(viz_window PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   add_test(NAME viz_xvfb COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/viz/xvfb.sh $<TARGET_FILE:viz_window>)
@@ -25,6 +25,6 @@ endif()
 
 add_executable(bench_viz EXCLUDE_FROM_ALL viz/bench_viz.c)
 target_compile_definitions(bench_viz PRIVATE _POSIX_C_SOURCE=200809L)
-target_compile_options(bench_viz PRIVATE "SHELL:-iquote ${CMAKE_SOURCE_DIR}/tests/support")
+vs_quote_dir(bench_viz PRIVATE ${CMAKE_SOURCE_DIR}/tests/support)
 target_link_libraries(bench_viz PRIVATE vs_viz_core vs_flags)
 set_target_properties(bench_viz PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
