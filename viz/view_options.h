@@ -22,6 +22,7 @@ struct view_options {
     const char *script, *language;
     bool window; /* play the script in one */
     bool at_peak, help;
+    char library[4096]; /* room for source.library_dir */
 };
 
 /* In place: the struct must not be moved afterwards. */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "app.h"
 #include "error.h"
@@ -60,6 +61,18 @@ static void read_environment(struct view_options *o) {
     double factor = scale ? strtod(scale, NULL) : 0;
     if (factor >= 0.5 && factor <= 4)
         o->app.scale_percent = (int)(factor * 100 + 0.5);
+}
+
+/* Where scenarios/lib lies: beside this program, as for vramsim. */
+static void find_library(struct view_options *o, const char *program) {
+    static const char *const names[] = {"VRAMSIM_LIB", NULL};
+    char self[sizeof o->library];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    snprintf(self + (n > 0 ? n : 0), sizeof self - (size_t)(n > 0 ? n : 0), "%s",
+             n > 0 ? "" : program);
+    o->source.library_dir = first_set(names);
+    if (!o->source.library_dir && source_find_library(self, o->library, sizeof o->library))
+        o->source.library_dir = o->library;
 }
 
 static bool play_script(struct app *app, struct window *window, const char *path,
@@ -149,6 +162,7 @@ int main(int argc, char **argv) {
         return 0;
     }
     read_environment(&options);
+    find_library(&options, argv[0]);
     if (options.app.width == 0) {
         options.app.width = 1280;
         options.app.height = 800;

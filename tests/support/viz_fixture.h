@@ -28,7 +28,7 @@ static inline void fixture_need(bool good) {
 
 static inline uint64_t fixture_random_below(struct fixture *f, uint64_t limit) {
     f->random = f->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (f->random >> 33) % limit;
+    return limit > 0 ? (f->random >> 33) % limit : 0;
 }
 
 static inline struct fixture fixture_start(const char *title) {

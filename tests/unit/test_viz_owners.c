@@ -105,6 +105,44 @@ TEST(layers_of_one_kind_are_one_row) {
     timeline_destroy(f.tl);
 }
 
+TEST(stacks_are_named_by_who_asked) {
+    USE_STATE;
+    struct fixture f = fixture_start("stacks");
+    static const char *const functions[] = {"__torch_function__", "forward", "_call_impl",
+                                            "decode"};
+    struct timeline_stack stack = {0, 4};
+    for (uint32_t i = 0; i < 4; i++) {
+        struct timeline_frame frame = {timeline_string(f.tl, functions[i]),
+                                       timeline_string(f.tl, "/lib/file.py"), 10 + i};
+        fixture_need(array_push(&f.tl->frames, frame));
+    }
+    fixture_need(array_push(&f.tl->stacks, stack));
+    stack.count = 1; /* a wrapper alone is better than nothing */
+    fixture_need(array_push(&f.tl->stacks, stack));
+    for (uint32_t i = 0; i < 3; i++) {
+        uint32_t block = fixture_alloc(&f, 512 << i, CATEGORY_UNKNOWN, "", "");
+        f.tl->blocks.at[block].stack = i;
+    }
+    struct track track;
+    struct live_set set = {0};
+    struct error err = {0};
+    static const char *const wanted[] = {"__torch_function__ file.py:10",
+                                         "forward file.py:11  <  decode file.py:13", "unknown"};
+    assert_ok(track_build(&track, f.tl, 0, &err), err);
+    assert_true(live_at(&track.live, track.lod.moments - 1, &set));
+    assert_true(owners_read(&track.owners, OWNER_BY_STACK, &set));
+    assert_int_equal(track.owners.rows.count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        char buffer[256];
+        assert_string_equal(
+            owners_name(&track.owners, &track.owners.rows.at[i], LANGUAGE_ENGLISH, buffer),
+            wanted[i]);
+    }
+    array_fini(&set.ids);
+    track_fini(&track);
+    timeline_destroy(f.tl);
+}
+
 /* How far down from bucket i to something higher (earlier ones of equal height count as higher). */
 static uint64_t brute_prominence(const struct lod *lod, size_t i) {
     const struct lod_node *n = lod->nodes[0];
@@ -168,8 +206,12 @@ TEST(a_timeline_is_aligned_with_itself_moment_by_moment) {
     struct align align;
     struct error err = {0};
     assert_ok(align_build(&align, tl, tl, &err), err);
-    for (uint32_t m = 0; m <= tl->events.count + 1; m++)
-        assert_int_equal(align_map(&align, m), m);
+    for (uint32_t m = 0; m < align.a.moments; m++) {
+        uint32_t there = align_map(&align, m);
+        assert_int_equal(align.b.at[there], align.a.at[m]);
+        assert_true(there <= m); /* the first that has done as much */
+    }
+    assert_int_equal(align_map(&align, align.a.moments), align.b.moments);
     align_fini(&align);
     timeline_destroy(tl);
 }
@@ -188,11 +230,46 @@ TEST(phases_of_both_meet_and_the_map_never_falls) {
         before = here;
     }
     for (uint32_t i = 1; i < a->phases.count; i++)
-        assert_int_equal(align_map(&align, a->phases.at[i].begin_event),
-                         b->phases.at[i].begin_event);
+        assert_int_equal(align.b.at[align_map(&align, a->phases.at[i].begin_event)],
+                         align.b.at[b->phases.at[i].begin_event]);
     align_fini(&align);
     timeline_destroy(a);
     timeline_destroy(b);
+}
+
+TEST(phases_meet_though_one_side_knows_no_steps) {
+    USE_STATE;
+    struct fixture a = fixture_start("a"), b = fixture_start("b");
+    fixture_begin(&b, "zero_grad"); /* only here so early */
+    fixture_end(&b);
+    for (int step = 0; step < 2; step++) {
+        static const char *const names[] = {"forward", "backward", "optimizer"};
+        fixture_begin(&a, step ? "step 2" : "step 1");
+        for (int i = 0; i < 3; i++) {
+            fixture_begin(&a, names[i]);
+            fixture_begin(&b, names[i]);
+            for (int k = 0; k < 5; k++)
+                fixture_alloc(&a, 512, CATEGORY_INPUT, "", "");
+            fixture_alloc(&b, 512, CATEGORY_INPUT, "", "");
+            fixture_end(&a);
+            fixture_end(&b);
+        }
+        fixture_end(&a);
+    }
+    struct align align;
+    struct error err = {0};
+    assert_ok(align_build(&align, a.tl, b.tl, &err), err);
+    for (uint32_t i = 0, k = 1; i < a.tl->phases.count; i++) {
+        const struct timeline_phase *p = &a.tl->phases.at[i];
+        if (p->depth == 0)
+            continue;
+        const struct timeline_phase *q = &b.tl->phases.at[k++];
+        assert_int_equal(align.b.at[align_map(&align, p->begin_event)], align.b.at[q->begin_event]);
+        assert_int_equal(align.b.at[align_map(&align, p->end_event)], align.b.at[q->end_event]);
+    }
+    align_fini(&align);
+    timeline_destroy(a.tl);
+    timeline_destroy(b.tl);
 }
 
 TEST(phases_are_found_at_the_cursor_and_stepped_through) {
@@ -221,6 +298,8 @@ TEST(phases_are_found_at_the_cursor_and_stepped_through) {
 SUITE(cmocka_unit_test(live_sets_equal_brute_force_oldest_first),
       cmocka_unit_test(owner_rows_sum_to_the_total_in_every_grouping),
       cmocka_unit_test(layers_of_one_kind_are_one_row),
+      cmocka_unit_test(stacks_are_named_by_who_asked),
+      cmocka_unit_test(phases_meet_though_one_side_knows_no_steps),
       cmocka_unit_test(prominent_peaks_equal_brute_force),
       cmocka_unit_test(a_timeline_is_aligned_with_itself_moment_by_moment),
       cmocka_unit_test(phases_of_both_meet_and_the_map_never_falls),

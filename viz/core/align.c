@@ -1,15 +1,74 @@
 /* align.c: see align.h. */
 #include "align.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "error.h"
 #include "timeline.h"
+#include "xalloc.h"
 
-static bool same_phase(const struct timeline *a, const struct timeline_phase *x,
-                       const struct timeline *b, const struct timeline_phase *y) {
-    return x->depth == y->depth &&
-           strcmp(timeline_text(a, x->name), timeline_text(b, y->name)) == 0;
+/* Anchors while they are gathered, and the table of the longest common subsequence of both lists of
+ * phases. */
+struct matching {
+    const struct timeline *a, *b;
+    const struct align *align;
+    uint32_t a_phases, b_phases;
+    uint16_t *length; /* (a_phases + 1) * (b_phases + 1): of the lists from here on */
+    ARRAY(struct align_anchor) anchors;
+};
+
+enum { PHASES_MAX = 2000 }; /* of each: 8 MB; what comes later goes in proportion */
+
+static bool same_phase(const struct matching *m, uint32_t i, uint32_t k) {
+    return strcmp(timeline_text(m->a, m->a->phases.at[i].name),
+                  timeline_text(m->b, m->b->phases.at[k].name)) == 0;
+}
+
+static uint16_t *length_at(const struct matching *m, uint32_t i, uint32_t k) {
+    return &m->length[(size_t)i * (m->b_phases + 1) + k];
+}
+
+static void fill_lengths(const struct matching *m) {
+    for (uint32_t i = m->a_phases; i-- > 0;)
+        for (uint32_t k = m->b_phases; k-- > 0;) {
+            uint16_t down = *length_at(m, i + 1, k), right = *length_at(m, i, k + 1);
+            *length_at(m, i, k) = same_phase(m, i, k) ? (uint16_t)(*length_at(m, i + 1, k + 1) + 1)
+                                  : down > right      ? down
+                                                      : right;
+        }
+}
+
+/* A phase that never ends, or an event out of bounds, gives no anchor. */
+static bool gather(struct matching *m, uint32_t a_event, uint32_t b_event) {
+    if (a_event >= m->a->events.count || b_event >= m->b->events.count)
+        return true;
+    struct align_anchor anchor = {m->align->a.at[a_event], m->align->b.at[b_event]};
+    return array_push(&m->anchors, anchor);
+}
+
+static bool gather_all(struct matching *m) {
+    uint32_t i = 0, k = 0;
+    while (i < m->a_phases && k < m->b_phases) {
+        if (same_phase(m, i, k)) {
+            const struct timeline_phase *x = &m->a->phases.at[i++], *y = &m->b->phases.at[k++];
+            if (!gather(m, x->begin_event, y->begin_event) ||
+                !gather(m, x->end_event, y->end_event))
+                return false;
+        } else if (*length_at(m, i + 1, k) >= *length_at(m, i, k + 1)) {
+            i++;
+        } else {
+            k++;
+        }
+    }
+    return true;
+}
+
+static int by_a_then_b(const void *x, const void *y) {
+    const struct align_anchor *p = x, *q = y;
+    if (p->a != q->a)
+        return p->a < q->a ? -1 : 1;
+    return (p->b > q->b) - (p->b < q->b);
 }
 
 /* An anchor must rise in both; one that does not is left out, so that the map stays monotone. */
@@ -23,41 +82,60 @@ static bool add_anchor(struct align *align, uint32_t a, uint32_t b) {
     return array_push(&align->anchors, anchor);
 }
 
-static uint32_t next_phase(const struct timeline *a, const struct timeline_phase *wanted,
-                           const struct timeline *b, uint32_t from) {
-    for (uint32_t i = from; i < b->phases.count; i++)
-        if (same_phase(a, wanted, b, &b->phases.at[i]))
-            return i;
-    return TIMELINE_NONE;
+static bool add_phases(struct align *align, struct matching *m) {
+    m->a_phases = m->a->phases.count < PHASES_MAX ? (uint32_t)m->a->phases.count : PHASES_MAX;
+    m->b_phases = m->b->phases.count < PHASES_MAX ? (uint32_t)m->b->phases.count : PHASES_MAX;
+    if (m->a_phases == 0 || m->b_phases == 0)
+        return true;
+    m->length = xcalloc(((size_t)m->a_phases + 1) * ((size_t)m->b_phases + 1), sizeof *m->length);
+    if (!m->length)
+        return false;
+    fill_lengths(m);
+    if (!gather_all(m))
+        return false;
+    if (m->anchors.count > 0)
+        qsort(m->anchors.at, m->anchors.count, sizeof *m->anchors.at, by_a_then_b);
+    for (size_t i = 0; i < m->anchors.count; i++)
+        if (!add_anchor(align, m->anchors.at[i].a, m->anchors.at[i].b))
+            return false;
+    return true;
 }
 
-/* Phases of both are in order of their beginning, so each search goes on where the last one
- * matched: a phase that only one side has costs nothing but its own anchor. Outermost phases only
- * begin and end where the run does. */
-static bool add_phases(struct align *align, const struct timeline *a, const struct timeline *b,
-                       uint32_t a_end, uint32_t b_end) {
-    uint32_t from = 0;
-    uint64_t budget = 4096; /* failed searches walk the rest of b */
-    for (uint32_t i = 0; i < a->phases.count && budget > 0; i++) {
-        uint32_t found = next_phase(a, &a->phases.at[i], b, from);
-        if (found == TIMELINE_NONE) {
-            budget--;
-            continue;
-        }
-        from = found + 1;
-        uint32_t x = a->phases.at[i].begin_event, y = b->phases.at[found].begin_event;
-        if (x < a_end && y < b_end && x > 0 && y > 0 && !add_anchor(align, x, y))
-            return false;
+static bool build_work(const struct timeline *tl, struct align_work *work) {
+    work->moments = (uint32_t)tl->events.count + 1;
+    work->at = xcalloc(work->moments, sizeof *work->at);
+    if (!work->at)
+        return false;
+    for (uint32_t m = 1; m < work->moments; m++) {
+        uint8_t kind = tl->events.at[m - 1].kind;
+        work->at[m] = work->at[m - 1] + (kind == EVENT_ALLOC || kind == EVENT_FREE_REQUESTED);
     }
     return true;
 }
 
+static uint32_t work_done(const struct align_work *work) {
+    return work->at[work->moments - 1];
+}
+
+static void count_moments(struct align_work *work) {
+    for (uint32_t m = 0; m < work->moments; m++)
+        work->at[m] = m;
+}
+
 bool align_build(struct align *align, const struct timeline *a, const struct timeline *b,
                  struct error *err) {
+    struct matching m = {.a = a, .b = b, .align = align};
     memset(align, 0, sizeof *align);
-    uint32_t a_end = (uint32_t)a->events.count + 1, b_end = (uint32_t)b->events.count + 1;
-    if (add_anchor(align, 0, 0) && add_phases(align, a, b, a_end, b_end) &&
-        add_anchor(align, a_end, b_end))
+    bool built = build_work(a, &align->a) && build_work(b, &align->b);
+    if (built && (work_done(&align->a) == 0 || work_done(&align->b) == 0)) {
+        count_moments(&align->a);
+        count_moments(&align->b);
+    }
+    built = built && add_anchor(align, 0, 0) && add_phases(align, &m) &&
+            add_anchor(align, work_done(&align->a), work_done(&align->b));
+    xfree(m.length);
+    array_fini(&m.anchors);
+    if (built)
         return true;
     align_fini(align);
     return error_host_memory(err);
@@ -65,22 +143,39 @@ bool align_build(struct align *align, const struct timeline *a, const struct tim
 
 void align_fini(struct align *align) {
     array_fini(&align->anchors);
+    xfree(align->a.at);
+    xfree(align->b.at);
+    memset(align, 0, sizeof *align);
 }
 
-uint32_t align_map(const struct align *align, uint32_t moment) {
+static uint32_t map_work(const struct align *align, uint32_t work) {
     size_t low = 0, high = align->anchors.count - 1;
-    if (moment >= align->anchors.at[high].a)
+    if (work >= align->anchors.at[high].a)
         return align->anchors.at[high].b;
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
-        if (align->anchors.at[middle].a <= moment)
+        if (align->anchors.at[middle].a <= work)
             low = middle;
         else
             high = middle;
     }
     const struct align_anchor *left = &align->anchors.at[low], *right = left + 1;
     uint64_t da = right->a - left->a, db = right->b - left->b;
-    return left->b + (uint32_t)(((uint64_t)(moment - left->a) * db + da - 1) / da);
+    return left->b + (uint32_t)(((uint64_t)(work - left->a) * db + da - 1) / da);
+}
+
+uint32_t align_map(const struct align *align, uint32_t moment) {
+    if (moment >= align->a.moments)
+        return align->b.moments;
+    uint32_t wanted = map_work(align, align->a.at[moment]), low = 0, high = align->b.moments - 1;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (align->b.at[middle] < wanted)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 uint32_t align_common_phases(const struct align *align) {

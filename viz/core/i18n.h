@@ -8,59 +8,58 @@
 enum language { LANGUAGE_ENGLISH, LANGUAGE_CHINESE };
 
 /* id, English, Chinese */
-#define TEXTS(X)                                                                                   \
-    X(UNKNOWN, "unknown", "未知")                                                                  \
-    X(PEAK, "peak", "峰值")                                                                        \
-    X(PEAK_ALLOCATED, "peak allocated", "已分配峰值")                                              \
-    X(PEAK_RESERVED, "peak reserved", "已保留峰值")                                                \
-    X(ALLOCATED, "allocated", "已分配")                                                            \
-    X(RESERVED, "reserved", "已保留")                                                              \
-    X(CAPACITY, "capacity", "容量")                                                                \
-    X(HEADROOM, "headroom", "余量")                                                                \
-    X(OVER_BY, "over by", "超出")                                                                  \
-    X(FREE_IN_RESERVED, "reserved, not in use", "已保留未使用")                                    \
-    X(EVENT, "event", "事件")                                                                      \
-    X(OF, "of", "/")                                                                               \
-    X(START, "start", "起始")                                                                      \
-    X(TIME_UNKNOWN, "time unknown: event order", "时间未知：按事件顺序")                           \
-    X(AT_CURSOR, "at the cursor", "光标处")                                                        \
-    X(AT_PEAK, "at the peak", "峰值处")                                                            \
-    X(OWNERS, "who holds it", "占用者")                                                            \
-    X(BY_MODULE, "module", "模块")                                                                 \
-    X(BY_PATH, "module path", "模块路径")                                                          \
-    X(BY_CATEGORY, "category", "类别")                                                             \
-    X(BY_OP, "operation", "算子")                                                                  \
-    X(BY_NAME, "tensor", "张量")                                                                   \
-    X(BY_STACK, "stack frame", "调用栈")                                                           \
-    X(BY_DTYPE, "data type", "数据类型")                                                           \
-    X(BY_STREAM, "stream", "流")                                                                   \
-    X(STREAM, "stream", "流")                                                                      \
-    X(BYTES, "size", "大小")                                                                       \
-    X(SHARE, "share", "占比")                                                                      \
-    X(BLOCKS, "blocks", "块数")                                                                    \
-    X(LARGEST, "largest", "最大块")                                                                \
-    X(KEPT, "never freed", "未释放")                                                               \
-    X(OTHERS, "others", "其他")                                                                    \
-    X(DIFFERENCE, "difference", "差值")                                                            \
-    X(OUT_OF_MEMORY, "out of memory", "显存不足")                                                  \
-    X(WARNINGS, "records repaired or skipped", "条记录已修复或跳过")                               \
-    X(NO_EVENTS, "no events: a single state", "无事件：单一状态")                                  \
-    X(WORKING, "out of host memory: no owners", "主机内存不足：无法列出占用者")                    \
-    X(HINT, "? help   p peak   drag or arrows scrub   wheel zooms",                                \
-      "? 帮助   p 峰值   拖动或方向键移动   滚轮缩放")                                             \
-    X(HELP, "keys and mouse", "按键与鼠标")                                                        \
-    X(HELP_WHEEL, "wheel", "滚轮")                                                                 \
-    X(HELP_WHEEL_DOES, "zoom time at the pointer (Ctrl finer, Shift bytes)",                       \
-      "以指针为中心缩放时间（Ctrl 精细，Shift 字节）")                                             \
-    X(HELP_DRAG, "drag", "拖动")                                                                   \
-    X(HELP_DRAG_DOES, "scrub; pans when zoomed in (on the phases: always scrubs)",                 \
-      "移动光标；放大后平移（在阶段条上始终移动光标）")                                            \
-    X(HELP_CLICK, "click, double click", "单击、双击")                                             \
-    X(HELP_CLICK_DOES, "set the cursor; fit the whole trace", "设置光标；显示全部")                \
-    X(HELP_MIDDLE, "middle drag", "中键拖动")                                                      \
-    X(HELP_MIDDLE_DOES, "zoom to a range", "缩放到所选区间")                                       \
-    X(HELP_OVERVIEW, "drag on the overview", "在概览上拖动")                                       \
+/* clang-format off */
+#define TEXTS(X) \
+    X(UNKNOWN, "unknown", "未知") \
+    X(PEAK, "peak", "峰值") \
+    X(PEAK_ALLOCATED, "peak allocated", "已分配峰值") \
+    X(PEAK_RESERVED, "peak reserved", "已保留峰值") \
+    X(ALLOCATED, "allocated", "已分配") \
+    X(RESERVED, "reserved", "已保留") \
+    X(CAPACITY, "capacity", "容量") \
+    X(HEADROOM, "headroom", "余量") \
+    X(OVER_BY, "over by", "超出") \
+    X(FREE_IN_RESERVED, "reserved, not in use", "已保留未使用") \
+    X(EVENT, "event", "事件") \
+    X(OF, "of", "/") \
+    X(START, "start", "起始") \
+    X(TIME_UNKNOWN, "time unknown: event order", "时间未知：按事件顺序") \
+    X(AT_CURSOR, "at the cursor", "光标处") \
+    X(AT_PEAK, "at the peak", "峰值处") \
+    X(OWNERS, "who holds it", "占用者") \
+    X(BY_MODULE, "module", "模块") \
+    X(BY_PATH, "module path", "模块路径") \
+    X(BY_CATEGORY, "category", "类别") \
+    X(BY_OP, "operation", "算子") \
+    X(BY_NAME, "tensor", "张量") \
+    X(BY_STACK, "stack frame", "调用栈") \
+    X(BY_DTYPE, "data type", "数据类型") \
+    X(BY_STREAM, "stream", "流") \
+    X(STREAM, "stream", "流") \
+    X(BYTES, "size", "大小") \
+    X(SHARE, "share", "占比") \
+    X(BLOCKS, "blocks", "块数") \
+    X(LARGEST, "largest", "最大块") \
+    X(KEPT, "never freed", "未释放") \
+    X(OTHERS, "others", "其他") \
+    X(DIFFERENCE, "difference", "差值") \
+    X(OUT_OF_MEMORY, "out of memory", "显存不足") \
+    X(WARNINGS, "records repaired or skipped", "条记录已修复或跳过") \
+    X(NO_EVENTS, "no events: a single state", "无事件：单一状态") \
+    X(WORKING, "out of host memory: no owners", "主机内存不足：无法列出占用者") \
+    X(HINT, "? help   p peak   drag or arrows scrub   wheel zooms", "? 帮助   p 峰值   拖动或方向键移动   滚轮缩放") \
+    X(HELP, "keys and mouse", "按键与鼠标") \
+    X(HELP_WHEEL, "wheel", "滚轮") \
+    X(HELP_WHEEL_DOES, "zoom time at the pointer (Ctrl finer, Shift bytes)", "以指针为中心缩放时间（Ctrl 精细，Shift 字节）") \
+    X(HELP_DRAG, "drag", "拖动") \
+    X(HELP_DRAG_DOES, "scrub; pans when zoomed in (on the phases: always scrubs)", "移动光标；放大后平移（在阶段条上始终移动光标）") \
+    X(HELP_CLICK, "click, double click", "单击、双击") \
+    X(HELP_CLICK_DOES, "set the cursor; fit the whole trace", "设置光标；显示全部") \
+    X(HELP_MIDDLE, "middle drag", "中键拖动") \
+    X(HELP_MIDDLE_DOES, "zoom to a range", "缩放到所选区间") \
+    X(HELP_OVERVIEW, "drag on the overview", "在概览上拖动") \
     X(HELP_OVERVIEW_DOES, "choose what is shown", "选择显示区间")
+/* clang-format on */
 
 enum text_id {
 #define X(id, english, chinese) TEXT_##id,

@@ -10,55 +10,60 @@
 #include "i18n.h"
 
 /* id, English, Chinese; in the order of the help page */
-#define ACTIONS(X)                                                                                 \
-    X(PEAK, "go to the peak", "转到峰值")                                                          \
-    X(NEXT_PEAK, "next local peak", "下一个局部峰值")                                              \
-    X(PREVIOUS_PEAK, "previous local peak", "上一个局部峰值")                                      \
-    X(CURSOR_LEFT, "cursor left by a hundredth of the view", "光标左移视图的百分之一")             \
-    X(CURSOR_RIGHT, "cursor right", "光标右移")                                                    \
-    X(CURSOR_LEFT_PIXEL, "cursor left by a pixel", "光标左移一个像素")                             \
-    X(CURSOR_RIGHT_PIXEL, "cursor right by a pixel", "光标右移一个像素")                           \
-    X(PREVIOUS_EVENT, "one event back", "后退一个事件")                                            \
-    X(NEXT_EVENT, "one event on", "前进一个事件")                                                  \
-    X(PREVIOUS_PHASE, "previous step or phase", "上一个步骤或阶段")                                \
-    X(NEXT_PHASE, "next step or phase", "下一个步骤或阶段")                                        \
-    X(PAN_LEFT, "pan left by a tenth", "左移十分之一")                                             \
-    X(PAN_RIGHT, "pan right by a tenth", "右移十分之一")                                           \
-    X(ZOOM_IN, "zoom in about the cursor", "以光标为中心放大")                                     \
-    X(ZOOM_OUT, "zoom out", "缩小")                                                                \
-    X(ZOOM_BYTES_IN, "zoom bytes in", "放大字节轴")                                                \
-    X(ZOOM_BYTES_OUT, "zoom bytes out", "缩小字节轴")                                              \
-    X(WHOLE, "whole trace", "显示全部")                                                            \
-    X(FIT_BYTES, "fit bytes to what is visible", "字节轴适配可见部分")                             \
-    X(AXIS, "time or event order", "时间轴或事件顺序")                                             \
-    X(COMPARE, "overlay, one over the other, off", "叠加、上下对照、关闭")                         \
-    X(NEXT_GROUPING, "next grouping of the owners", "下一种占用者分组")                            \
-    X(PREVIOUS_GROUPING, "previous grouping", "上一种分组")                                        \
-    X(ROW_UP, "table up", "表格上移")                                                              \
-    X(ROW_DOWN, "table down", "表格下移")                                                          \
-    X(PAGE_UP, "table page up", "表格上翻页")                                                      \
-    X(PAGE_DOWN, "table page down", "表格下翻页")                                                  \
-    X(ISOLATE_1, "only the n-th band from the bottom; again: all",                                 \
-      "仅显示自下第 n 层；再按显示全部")                                                           \
-    X(ISOLATE_2, "", "")                                                                           \
-    X(ISOLATE_3, "", "")                                                                           \
-    X(ISOLATE_4, "", "")                                                                           \
-    X(ISOLATE_5, "", "")                                                                           \
-    X(ISOLATE_6, "", "")                                                                           \
-    X(ISOLATE_7, "", "")                                                                           \
-    X(ISOLATE_8, "", "")                                                                           \
-    X(ISOLATE_9, "", "")                                                                           \
-    X(OWNERS, "owners on or off", "显示或隐藏占用者") X(PLAY, "play or pause", "播放或暂停")       \
-        X(SLOWER, "slower", "减速") X(FASTER, "faster", "加速")                                    \
-            X(COPY, "copy the table as text", "复制表格文本") X(SAVE_PNG, "save a PNG picture",    \
-                                                                "保存 PNG 图片")                   \
-                X(SAVE_SVG, "save an SVG picture", "保存 SVG 图片")                                \
-                    X(THEME, "dark, light, high contrast", "深色、浅色、高对比")                   \
-                        X(SCALE_UP, "larger", "放大界面") X(SCALE_DOWN, "smaller", "缩小界面")     \
-                            X(SCALE_RESET, "usual size", "恢复界面大小")                           \
-                                X(FULL_SCREEN, "full screen", "全屏") X(HELP, "this page", "本页") \
-                                    X(CLEAR, "close, or clear the innermost", "关闭或清除")        \
-                                        X(QUIT, "quit", "退出")
+/* clang-format off */
+#define ACTIONS(X) \
+    X(PEAK, "go to the peak", "转到峰值") \
+    X(NEXT_PEAK, "next local peak", "下一个局部峰值") \
+    X(PREVIOUS_PEAK, "previous local peak", "上一个局部峰值") \
+    X(CURSOR_LEFT, "cursor left by a hundredth of the view", "光标左移视图的百分之一") \
+    X(CURSOR_RIGHT, "cursor right", "光标右移") \
+    X(CURSOR_LEFT_PIXEL, "cursor left by a pixel", "光标左移一个像素") \
+    X(CURSOR_RIGHT_PIXEL, "cursor right by a pixel", "光标右移一个像素") \
+    X(PREVIOUS_EVENT, "one event back", "后退一个事件") \
+    X(NEXT_EVENT, "one event on", "前进一个事件") \
+    X(PREVIOUS_PHASE, "previous step or phase", "上一个步骤或阶段") \
+    X(NEXT_PHASE, "next step or phase", "下一个步骤或阶段") \
+    X(PAN_LEFT, "pan left by a tenth", "左移十分之一") \
+    X(PAN_RIGHT, "pan right by a tenth", "右移十分之一") \
+    X(ZOOM_IN, "zoom in about the cursor", "以光标为中心放大") \
+    X(ZOOM_OUT, "zoom out", "缩小") \
+    X(ZOOM_BYTES_IN, "zoom bytes in", "放大字节轴") \
+    X(ZOOM_BYTES_OUT, "zoom bytes out", "缩小字节轴") \
+    X(WHOLE, "whole trace", "显示全部") \
+    X(FIT_BYTES, "fit bytes to what is visible", "字节轴适配可见部分") \
+    X(AXIS, "time or event order", "时间轴或事件顺序") \
+    X(COMPARE, "overlay, one over the other, off", "叠加、上下对照、关闭") \
+    X(NEXT_GROUPING, "next grouping of the owners", "下一种占用者分组") \
+    X(PREVIOUS_GROUPING, "previous grouping", "上一种分组") \
+    X(ROW_UP, "table up", "表格上移") \
+    X(ROW_DOWN, "table down", "表格下移") \
+    X(PAGE_UP, "table page up", "表格上翻页") \
+    X(PAGE_DOWN, "table page down", "表格下翻页") \
+    X(ISOLATE_1, "only the n-th band from the bottom; again: all", "仅显示自下第 n 层；再按显示全部") \
+    X(ISOLATE_2, "", "") \
+    X(ISOLATE_3, "", "") \
+    X(ISOLATE_4, "", "") \
+    X(ISOLATE_5, "", "") \
+    X(ISOLATE_6, "", "") \
+    X(ISOLATE_7, "", "") \
+    X(ISOLATE_8, "", "") \
+    X(ISOLATE_9, "", "") \
+    X(OWNERS, "owners on or off", "显示或隐藏占用者") \
+    X(PLAY, "play or pause", "播放或暂停") \
+    X(SLOWER, "slower", "减速") \
+    X(FASTER, "faster", "加速") \
+    X(COPY, "copy the table as text", "复制表格文本") \
+    X(SAVE_PNG, "save a PNG picture", "保存 PNG 图片") \
+    X(SAVE_SVG, "save an SVG picture", "保存 SVG 图片") \
+    X(THEME, "dark, light, high contrast", "深色、浅色、高对比") \
+    X(SCALE_UP, "larger", "放大界面") \
+    X(SCALE_DOWN, "smaller", "缩小界面") \
+    X(SCALE_RESET, "usual size", "恢复界面大小") \
+    X(FULL_SCREEN, "full screen", "全屏") \
+    X(HELP, "this page", "本页") \
+    X(CLEAR, "close, or clear the innermost", "关闭或清除") \
+    X(QUIT, "quit", "退出")
+/* clang-format on */
 
 enum action {
     ACTION_NONE,

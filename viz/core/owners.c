@@ -6,18 +6,16 @@
 #include <string.h>
 
 #include "error.h"
-#include "text.h"
 #include "timeline.h"
 
 bool owners_init(struct owners *owners, const struct timeline *tl, struct error *err) {
     memset(owners, 0, sizeof *owners);
     owners->tl = tl;
-    return strtab_init(&owners->folded) || error_host_memory(err);
+    return owner_names_init(&owners->names, tl) || error_host_memory(err);
 }
 
 void owners_fini(struct owners *owners) {
-    strtab_fini(&owners->folded);
-    array_fini(&owners->fold);
+    owner_names_fini(&owners->names);
     array_fini(&owners->rows);
     array_fini(&owners->slots);
 }
@@ -39,57 +37,11 @@ enum text_id owners_title(enum owner_grouping grouping) {
     return titles[grouping];
 }
 
-static bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-
-/* "a.12.b" -> "a.*.b"; only whole components: "conv2d" stays. */
-static bool fold_path(struct strtab *folded, const char *path, uint32_t *id) {
-    struct text out = {0};
-    for (const char *p = path; *p;) {
-        size_t digits = strspn(p, "0123456789");
-        bool starts = p == path || p[-1] == '.';
-        if (digits > 0 && starts && (p[digits] == '.' || p[digits] == '\0')) {
-            text_add(&out, "*");
-            p += digits;
-            continue;
-        }
-        size_t plain = 1;
-        while (p[plain] && !(is_digit(p[plain]) && p[plain - 1] == '.'))
-            plain++;
-        text_add_bytes(&out, p, plain);
-        p += plain;
-    }
-    bool added = !out.failed && strtab_add(folded, text_get(&out), out.length, id);
-    text_fini(&out);
-    return added;
-}
-
-/* `fold` holds id + 1; 0 = not yet made. */
-static bool folded_id(struct owners *owners, uint32_t string, uint32_t *id) {
-    size_t strings = strtab_count(&owners->tl->strings);
-    if (string >= strings)
-        string = 0;
-    if (owners->fold.count < strings) {
-        if (!array_reserve(&owners->fold, strings))
-            return false;
-        while (owners->fold.count < strings)
-            owners->fold.at[owners->fold.count++] = 0;
-    }
-    if (owners->fold.at[string] == 0) {
-        if (!fold_path(&owners->folded, timeline_text(owners->tl, string), id))
-            return false;
-        owners->fold.at[string] = *id + 1;
-    }
-    *id = owners->fold.at[string] - 1;
-    return true;
-}
-
 static bool key_of(struct owners *owners, const struct timeline_block *b, uint64_t *key) {
     uint32_t id = 0;
     switch (owners->grouping) {
     case OWNER_BY_MODULE:
-        if (!folded_id(owners, b->owner, &id))
+        if (!owner_names_module(&owners->names, b, &id))
             return false;
         *key = id;
         return true;
@@ -106,7 +58,9 @@ static bool key_of(struct owners *owners, const struct timeline_block *b, uint64
         *key = b->name;
         return true;
     case OWNER_BY_STACK:
-        *key = b->stack;
+        if (!owner_names_stack(&owners->names, b->stack, &id))
+            return false;
+        *key = id;
         return true;
     case OWNER_BY_DTYPE:
         *key = b->dtype;
@@ -205,34 +159,19 @@ static const char *or_unknown(const char *name, enum language language) {
     return *name ? name : i18n_text(language, TEXT_UNKNOWN);
 }
 
-/* The innermost frame that has a name: "forward model.py:93". */
-static const char *stack_name(const struct timeline *tl, uint64_t stack, enum language language,
-                              char buffer[256]) {
-    if (stack == 0 || stack >= tl->stacks.count || tl->stacks.at[stack].count == 0 ||
-        tl->stacks.at[stack].first >= tl->frames.count)
-        return i18n_text(language, TEXT_UNKNOWN);
-    const struct timeline_frame *frame = &tl->frames.at[tl->stacks.at[stack].first];
-    const char *file = timeline_text(tl, frame->file);
-    const char *slash = strrchr(file, '/');
-    snprintf(buffer, 256, "%.100s  %.100s:%u", timeline_text(tl, frame->function),
-             slash ? slash + 1 : file, frame->line);
-    return buffer;
-}
-
 const char *owners_name(const struct owners *owners, const struct owner_row *row,
                         enum language language, char buffer[256]) {
     const struct timeline *tl = owners->tl;
     switch (owners->grouping) {
     case OWNER_BY_MODULE:
-        return or_unknown(strtab_text(&owners->folded, (uint32_t)row->key), language);
+    case OWNER_BY_STACK:
+        return or_unknown(owner_names_text(&owners->names, (uint32_t)row->key), language);
     case OWNER_BY_PATH:
     case OWNER_BY_OP:
     case OWNER_BY_NAME:
         return or_unknown(timeline_text(tl, (uint32_t)row->key), language);
     case OWNER_BY_CATEGORY:
         return i18n_category(language, (enum category)row->key);
-    case OWNER_BY_STACK:
-        return stack_name(tl, row->key, language, buffer);
     case OWNER_BY_DTYPE:
         return row->key < DTYPE_COUNT && row->key != DTYPE_NONE ? dtype_name((enum dtype)row->key)
                                                                 : i18n_text(language, TEXT_UNKNOWN);

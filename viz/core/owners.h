@@ -12,7 +12,7 @@
 #include "array.h"
 #include "i18n.h"
 #include "live.h"
-#include "strtab.h"
+#include "owner_names.h"
 
 struct error;
 struct timeline;
@@ -45,8 +45,7 @@ struct owner_row {
 
 struct owners {
     const struct timeline *tl;
-    struct strtab folded; /* owner paths with their numbers as '*' */
-    ARRAY(uint32_t) fold; /* string of the timeline -> id in folded, made on first use */
+    struct owner_names names;
     enum owner_grouping grouping;
     ARRAY(struct owner_row) rows;
     ARRAY(uint32_t) slots; /* hash table: 0 free, else row + 1 */

@@ -84,7 +84,8 @@ static void draw_bands_rows(struct legend *l, int bottom) {
     for (int i = CATEGORY_COUNT - 1; i >= 0 && l->y + l->row <= bottom; i--) {
         uint64_t a = l->a.group[i], b = l->b.group[i];
         uint64_t outside = i == CATEGORY_OUTSIDE ? app_context(app) : 0;
-        if (a + b + outside == 0)
+        bool b_known = app->has_b && (app->b.tl->has & TIMELINE_HAS_CATEGORY) != 0;
+        if (a + (b_known ? b : 0) + outside == 0)
             continue;
         char share[LABEL_BYTES];
         if (app->isolated == i)
@@ -92,7 +93,7 @@ static void draw_bands_rows(struct legend *l, int bottom) {
         draw_swatch(l, (enum category)i);
         draw_row(l, i18n_category(app->language, (enum category)i), app_theme(app)->ink,
                  a + outside, compares(app) ? b + app->b.context_bytes * (outside > 0) : 0,
-                 outside == 0 || app->b.context_bytes > 0,
+                 outside == 0 ? b_known : app->b.context_bytes > 0,
                  outside > 0 ? NULL : label_share(a, l->a.total, share));
     }
 }

@@ -28,21 +28,22 @@ struct table {
     struct draw_list *list;
     int x, right, y, row;
     int names, bar_x, bar; /* widths of names and bars; where bars begin */
-    int skipped;           /* columns without room: the rightmost go first */
+    unsigned skipped;      /* columns without room: the rightmost go first */
 };
 
-static void draw_cell(const struct table *t, int column, int y, uint32_t color, const char *text) {
+static void draw_cell(const struct table *t, unsigned column, int y, uint32_t color,
+                      const char *text) {
     int right = t->right;
     if (column < t->skipped)
         return;
-    for (int i = t->skipped; i < column; i++)
+    for (unsigned i = t->skipped; i < column; i++)
         right -= app_px(t->app, columns[i].width);
     app_draw_right(t->app, t->list, right, y, color, text);
 }
 
 static int figures_width(const struct table *t) {
     int width = 0;
-    for (int i = t->skipped; i < COLUMNS; i++)
+    for (unsigned i = t->skipped; i < COLUMNS; i++)
         width += app_px(t->app, columns[i].width);
     return width;
 }
@@ -120,7 +121,7 @@ static void draw_head(struct table *t) {
              app_text(app, owners_title(app->grouping)));
     int y = t->y + (t->row - app_line(app)) / 2;
     draw_text(t->list, t->x + app_px(app, 2), y, app_size(app), true, theme->ink, title);
-    for (int i = 0; i < COLUMNS; i++)
+    for (unsigned i = 0; i < COLUMNS; i++)
         draw_cell(t, i, y, theme->faint, app_text(app, columns[i].title));
     t->y += t->row;
     draw_rect(t->list, t->x, t->y - 1, t->right - t->x, 1, theme->line);

@@ -1,6 +1,7 @@
 /* pane_timeline.c: bands, limits, marks, the cursor, the second timeline over the first or below
  * it. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "app_state.h"
@@ -53,6 +54,8 @@ static void draw_position_axis(struct app *app, struct draw_list *list) {
         axis_text(unit, value, axis.step, text);
         int width = font_width(app->font, text, strlen(text), app_small(app), false);
         draw_rect(list, x, y, 1, app_px(app, 4), app_theme(app)->faint);
+        if (!app->picture && abs(x - app_cursor_x(app)) < (width + app_px(app, 84)) / 2)
+            continue; /* the cursor's own label is there */
         x -= width / 2;
         x = x + width > r->x + r->w ? r->x + r->w - width : x < r->x ? r->x : x;
         draw_text(list, x, y + app_px(app, 5), app_small(app), false, app_theme(app)->faint, text);
@@ -261,8 +264,8 @@ static void draw_below(struct app *app, struct draw_list *list) {
                    frames[i]->rect->y + app_px(app, 6), app_theme(app)->ink, true,
                    slash ? slash + 1 : name);
     }
-    draw_marks(app, list, &a);
     draw_cursor(app, list);
+    draw_marks(app, list, &a);
     draw_tooltip(app, list, &a);
     draw_tooltip(app, list, &b);
 }
@@ -286,9 +289,9 @@ static void draw(struct app *app, struct draw_list *list) {
         plot_line(app, list, &over, app_context(app));
         draw_unclip(list);
     }
-    draw_marks(app, list, &frame);
     draw_zoom_range(app, list);
     draw_cursor(app, list);
+    draw_marks(app, list, &frame);
     draw_tooltip(app, list, &frame);
 }
 

@@ -66,9 +66,8 @@ bool peaks_find(const struct lod *lod, struct peaks *out, struct error *err) {
         }
         low = node->min;
     }
-    low = 0;
     while (hills.stack.count > 0)
-        finish_top(&hills, 0);
+        finish_top(&hills, 0); /* the border */
     array_fini(&hills.stack);
     return true;
 }
