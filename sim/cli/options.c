@@ -24,6 +24,8 @@ enum option_id {
     OPT_NO_VIEW,
     OPT_COLOUR,
     OPT_TOLERANCE,
+    OPT_MAX_REQUESTS,
+    OPT_MAX_INSTRUCTIONS,
     OPT_HELP_SCENARIO,
     OPT_HELP
 };
@@ -53,6 +55,8 @@ static const struct option options[] = {
     {OPT_NO_VIEW, "--no-view", NULL, " run ", "do not open the viewer"},
     {OPT_COLOUR, "--color", "WHEN", " run validate ", "auto, always, never"},
     {OPT_TOLERANCE, "--tolerance", "PERCENT", " validate ", "allowed error of peak allocated and reserved, e.g. 2%"},
+    {OPT_MAX_REQUESTS, "--max-requests", "COUNT", " run validate dump ", "stop a scenario after so many requests (4,000,000)"},
+    {OPT_MAX_INSTRUCTIONS, "--max-instructions", "COUNT", " run validate dump ", "and Lua instructions (500,000,000)"},
     {OPT_HELP_SCENARIO, "--help-scenario", NULL, " run ", "list the scenario's parameters"},
     {OPT_HELP, "--help", NULL, "*", "this text"},
 };
@@ -90,6 +94,15 @@ static bool parse_tolerance(const char *text, double *out, struct error *err) {
     if (end == text || (*end != '\0' && strcmp(end, "%") != 0) || !(v >= 0 && v <= 1000))
         return error_set(err, ERROR_USAGE, "--tolerance '%s': expected a percentage such as 2%%", text);
     *out = v / 100;
+    return true;
+}
+
+static bool parse_count(const char *name, const char *text, uint64_t *out, struct error *err) {
+    char *end;
+    unsigned long long v = strtoull(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end != '\0' || v == 0)
+        return error_set(err, ERROR_USAGE, "%s '%s': expected a count", name, text);
+    *out = v;
     return true;
 }
 
@@ -166,6 +179,10 @@ static bool apply(struct cli *cli, const struct option *o, const char *value, st
         return parse_when(value, &cli->colour, err);
     case OPT_TOLERANCE:
         return parse_tolerance(value, &cli->tolerance, err);
+    case OPT_MAX_REQUESTS:
+        return parse_count(o->name, value, &cli->source.max_requests, err);
+    case OPT_MAX_INSTRUCTIONS:
+        return parse_count(o->name, value, &cli->source.max_instructions, err);
     case OPT_HELP_SCENARIO:
         cli->help_scenario = true;
         break;

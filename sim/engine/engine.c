@@ -7,7 +7,7 @@
 #include "node.h"
 #include "text.h"
 
-static const uint64_t default_max_requests = UINT64_C(8000000);
+static const uint64_t default_max_requests = UINT64_C(4000000);
 
 struct pending_free { /* freed, waiting for another stream */
     uint64_t address;

@@ -136,7 +136,10 @@ bool sandbox_load(lua_State *L, const char *path, struct error *err) {
     text_fini(&marked);
     if (status == LUA_OK)
         return true;
-    error_set(err, status == LUA_ERRMEM ? ERROR_HOST_MEMORY : ERROR_BAD_SCENARIO, "%s", lua_tostring(L, -1));
+    const char *text = lua_tostring(L, -1);
+    bool has_place = strncmp(text, path, strlen(path)) == 0; /* a binary chunk's message has none */
+    error_set(err, status == LUA_ERRMEM ? ERROR_LIMIT : ERROR_BAD_SCENARIO, "%s%s%s", has_place ? "" : path,
+              has_place ? "" : ": ", text);
     lua_pop(L, 1);
     return false;
 }

@@ -8,7 +8,7 @@
 #include "host.h"
 
 enum { HOOK_COUNT = 100000 };
-static const uint64_t default_max_instructions = UINT64_C(2000000000);
+static const uint64_t default_max_instructions = UINT64_C(500000000);
 static const size_t default_max_lua_bytes = (size_t)512 * 1024 * 1024;
 
 struct host *host_of(lua_State *L) {
@@ -77,7 +77,9 @@ static void hook(lua_State *L, lua_Debug *ar) {
 static int add_place(lua_State *L) {
     struct host *host = host_of(L);
     lua_Debug ar;
-    const char *text = luaL_tolstring(L, 1, NULL);
+    if (!lua_isstring(L, 1) && !luaL_getmetafield(L, 1, "__tostring"))
+        lua_pushfstring(L, "the scenario raised an error that is a %s", luaL_typename(L, 1));
+    const char *text = luaL_tolstring(L, lua_isstring(L, 1) ? 1 : -1, NULL);
     if (host->stopped)
         return 1;
     bool in_library = false;

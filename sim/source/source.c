@@ -29,14 +29,19 @@ static bool resolve(const struct source_options *options, struct source_result *
         return false;
     if (!device_parse(options->device ? options->device : "A100-80GB", &out->device, err))
         return false;
-    return alloc_settings_parse(options->alloc_settings ? options->alloc_settings : "", out->framework, &out->settings,
-                                err);
+    const char *settings = options->alloc_settings ? options->alloc_settings : "";
+    if (alloc_settings_parse(settings, out->framework, &out->settings, err))
+        return true;
+    if (err->code == ERROR_BAD_INPUT)
+        err->code = ERROR_USAGE;
+    return false;
 }
 
 static struct scenario_options scenario_options_of(const struct source_options *options) {
     return (struct scenario_options){.sets = options->sets,
                                      .set_count = options->set_count,
                                      .library_dir = options->library_dir,
+                                     .max_instructions = options->max_instructions,
                                      .interrupted = options->interrupted};
 }
 
@@ -66,6 +71,7 @@ static bool run_scenario(const char *path, const struct source_options *options,
     struct engine_config config = {.framework = out->framework,
                                    .device = &out->device,
                                    .settings = out->settings,
+                                   .max_requests = options->max_requests,
                                    .tape_dump = options->tape_dump,
                                    .schedule_dump = options->schedule_dump};
     struct engine *engine = engine_create(&config, err);
@@ -78,6 +84,8 @@ static bool run_scenario(const char *path, const struct source_options *options,
     engine_destroy(engine);
     if (!ok)
         return false;
+    if (out->timeline->blocks.count == 0 && out->timeline->ooms.count == 0)
+        return error_set(err, ERROR_BAD_SCENARIO, "%s: the scenario asks for no device memory", path);
     out->timeline->title = timeline_string(out->timeline, path);
     if (options->alloc_settings)
         out->timeline->alloc_settings = timeline_string(out->timeline, options->alloc_settings);

@@ -27,6 +27,7 @@ struct source_options {
     const char *const *sets;    /* "name=value" */
     size_t set_count;
     const char *library_dir; /* scenarios/lib; NULL: beside the scenario */
+    uint64_t max_requests, max_instructions; /* limits against endless scenarios; 0: the defaults */
     const volatile int *interrupted;
     /* (optional) while a trace is read; false cancels */
     bool (*progress)(void *user, uint64_t bytes_done, uint64_t bytes_total);
