@@ -28,3 +28,16 @@ target_compile_definitions(bench_viz PRIVATE _POSIX_C_SOURCE=200809L)
 vs_quote_dir(bench_viz PRIVATE ${CMAKE_SOURCE_DIR}/tests/support)
 target_link_libraries(bench_viz PRIVATE vs_viz_core vs_flags)
 set_target_properties(bench_viz PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+
+if(TARGET vramsim-view)
+  set(viz_scenario ${CMAKE_SOURCE_DIR}/scenarios/llama7b.lua)
+  add_test(NAME viz_program_xvfb COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/viz/xvfb.sh
+    $<TARGET_FILE:vramsim-view> ${viz_scenario})
+  add_test(NAME viz_program_script COMMAND vramsim-view ${viz_scenario}
+    --script ${CMAKE_CURRENT_SOURCE_DIR}/viz/llama7b.script)
+  add_test(NAME viz_program_no_display COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/viz/no_display.sh
+    $<TARGET_FILE:vramsim-view> ${viz_scenario})
+  set_tests_properties(viz_program_xvfb PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 120)
+  set_tests_properties(viz_program_xvfb viz_program_script viz_program_no_display PROPERTIES
+    ENVIRONMENT "ASAN_OPTIONS=detect_leaks=0") # of the display's libraries
+endif()

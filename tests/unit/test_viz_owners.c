@@ -120,7 +120,7 @@ TEST(stacks_are_named_by_who_asked) {
     stack.count = 1; /* a wrapper alone is better than nothing */
     fixture_need(array_push(&f.tl->stacks, stack));
     for (uint32_t i = 0; i < 3; i++) {
-        uint32_t block = fixture_alloc(&f, 512 << i, CATEGORY_UNKNOWN, "", "");
+        uint32_t block = fixture_alloc(&f, UINT64_C(512) << i, CATEGORY_UNKNOWN, "", "");
         f.tl->blocks.at[block].stack = i;
     }
     struct track track;
