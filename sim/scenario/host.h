@@ -45,10 +45,6 @@ struct tensor_handle { /* a name for a tensor, which may have been released */
 #define TENSOR_TYPE "vramsim.tensor"
 #define LIST_TYPE "vramsim.list"
 #define MODULE_TYPE "vramsim.module"
-bool ops_is_active(lua_CFunction function); /* ops.c */
-bool lists_is_active(lua_CFunction function);
-bool modules_is_active(lua_CFunction function);
-bool phases_is_active(lua_CFunction function);
 void tensors_open(lua_State *L);
 /* Pushes a handle for `t`; the caller's reference passes to the float of the running frame. */
 void tensors_push_owned(lua_State *L, struct tensor *t);

@@ -90,12 +90,11 @@ static int list_newindex(lua_State *L) {
 
 static const luaL_Reg methods[] = {{"append", list_append}, {NULL, NULL}};
 
-bool lists_is_active(lua_CFunction function) {
-    return function == list_new || function == list_append || function == list_newindex;
-}
-
 /* The `torch` table is on top of the stack. */
 void lists_open(lua_State *L) {
+    names_watch(L, list_new);
+    names_watch(L, list_append);
+    names_watch(L, list_newindex);
     lua_pushcfunction(L, list_new);
     lua_setfield(L, -2, "list");
     lua_newtable(L);

@@ -130,16 +130,13 @@ static int call_module(lua_State *L) {
     return lua_gettop(L);
 }
 
-bool modules_is_active(lua_CFunction function) {
-    return function == call_module || function == new_parameter || function == new_buffer ||
-           function == replace_member ||
-           phases_is_active(function);
-}
-
 void modules_open(lua_State *L) {
     static const luaL_Reg functions[] = {{"Parameter", new_parameter}, {"Buffer", new_buffer}, {"replace", replace_member},
                                          {"name", name_modules},       {"_call", call_module},
                                          {"_newindex", module_newindex}, {NULL, NULL}};
+    static const lua_CFunction watched[] = {call_module, new_parameter, new_buffer, replace_member};
+    for (size_t i = 0; i < sizeof watched / sizeof watched[0]; i++)
+        names_watch(L, watched[i]);
     luaL_newlib(L, functions);
     lua_setglobal(L, "_nn"); /* nn.lua takes it over */
 }

@@ -39,6 +39,7 @@ void names_fini(struct names *names, struct tape *tape) {
         }
     }
     array_fini(&names->frames);
+    array_fini(&names->watched);
 }
 
 static struct frame *push_frame(struct host *host, bool is_c, unsigned ghosts) {
@@ -234,10 +235,23 @@ static void settle_floats(lua_State *L, struct host *host, lua_Debug *ar, struct
     floats->count = to;
 }
 
+void names_watch(lua_State *L, lua_CFunction function) {
+    struct host *host = host_of(L);
+    if (!array_push(&host->names.watched, function))
+        tape_fail_memory(host->tape);
+}
+
+static bool is_watched(const struct names *names, lua_CFunction function) {
+    for (size_t i = 0; i < names->watched.count; i++)
+        if (names->watched.at[i] == function)
+            return true;
+    return false;
+}
+
 static bool is_active_call(lua_State *L, lua_Debug *ar, bool *is_c) {
     lua_getinfo(L, "f", ar);
     *is_c = lua_iscfunction(L, -1) != 0;
-    bool active = !*is_c || names_is_active(lua_tocfunction(L, -1));
+    bool active = !*is_c || is_watched(&host_of(L)->names, lua_tocfunction(L, -1));
     lua_pop(L, 1);
     return active;
 }

@@ -52,6 +52,7 @@ struct names {
     ARRAY(struct frame) frames; /* [0, depth) are live; the rest keeps its arrays for reuse */
     size_t depth;
     uint32_t scan;
+    ARRAY(lua_CFunction) watched;
 };
 
 void names_fini(struct names *names, struct tape *tape);
@@ -59,7 +60,7 @@ void names_fini(struct names *names, struct tape *tape);
 void names_event(lua_State *L, lua_Debug *ar);
 /* A reference (taken over) held as a temporary of the running frame, for a result on its way to the caller. */
 void names_float(lua_State *L, struct tensor *tensor, struct tensor_list *list);
-/* Marks a C function as one whose calls hold their arguments and may ask for memory. */
-bool names_is_active(lua_CFunction function);
+/* Makes a C function one whose calls hold their arguments and may ask for memory; calls of others are not looked at. */
+void names_watch(lua_State *L, lua_CFunction function);
 
 #endif

@@ -281,13 +281,10 @@ static int call_neg(lua_State *L) {
     return call_op(L);
 }
 
-bool ops_is_active(lua_CFunction function) {
-    return function == call_op || function == call_neg || lists_is_active(function) ||
-           modules_is_active(function);
-}
-
 /* The `torch` table is on top of the stack. */
 void ops_open(lua_State *L) {
+    names_watch(L, call_op);
+    names_watch(L, call_neg);
     for (size_t i = 0; op_row(i); i++) {
         struct bound_op *bound = lua_newuserdatauv(L, sizeof *bound, 0);
         parse_signature(op_row(i), bound);

@@ -153,16 +153,15 @@ static int synchronize(lua_State *L) {
     return 0;
 }
 
-bool phases_is_active(lua_CFunction function) {
-    return function == mark || function == no_grad || function == autocast || function == hold || function == keep;
-}
-
 /* The `torch` table is on top of the stack. */
 void phases_open(lua_State *L) {
     static const luaL_Reg functions[] = {
         {"set_default_dtype", set_default_dtype}, {"set_grad_enabled", set_grad_enabled}, {"is_grad_enabled", is_grad_enabled}, {"no_grad", no_grad},
         {"autocast", autocast},                 {"hold", hold}, {"keep", keep},                       {"synchronize", synchronize},
         {NULL, NULL}};
+    static const lua_CFunction watched[] = {mark, no_grad, autocast, hold, keep};
+    for (size_t i = 0; i < sizeof watched / sizeof watched[0]; i++)
+        names_watch(L, watched[i]);
     luaL_setfuncs(L, functions, 0);
     lua_register(L, "phase", phase);
     lua_register(L, "begin_step", begin_step);

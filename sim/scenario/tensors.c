@@ -158,10 +158,6 @@ static int tensor_item(lua_State *L) {
     return 1;
 }
 
-bool names_is_active(lua_CFunction function) {
-    return function == tensor_backward || function == tensor_as || ops_is_active(function);
-}
-
 static const luaL_Reg methods[] = {
     {"size", tensor_size},         {"numel", tensor_numel}, {"as", tensor_as},
     {"backward", tensor_backward}, {"item", tensor_item},   {NULL, NULL},
@@ -174,6 +170,8 @@ static const char *const operators[][2] = {
 /* The `torch` table is on top of the stack: its ops become methods. */
 void tensors_open(lua_State *L) {
     int torch = lua_gettop(L);
+    names_watch(L, tensor_backward);
+    names_watch(L, tensor_as);
     lua_newtable(L); /* methods */
     luaL_setfuncs(L, methods, 0);
     for (size_t i = 0; op_row(i); i++) {
