@@ -130,11 +130,12 @@ static inline struct timeline *fixture_random(uint64_t seed, uint32_t events, ui
         f.time_ns += fixture_random_below(&f, 3000);
         bool take = count == 0 || (count < live && fixture_random_below(&f, 100) < 54);
         if (take) {
-            uint64_t bytes =
-                512 * (1 + fixture_random_below(&f, UINT64_C(1) << fixture_random_below(&f, 18)));
-            alive[count++] =
-                fixture_alloc(&f, bytes, (enum category)fixture_random_below(&f, CATEGORY_COUNT),
-                              owners[fixture_random_below(&f, 5)], "aten::mm");
+            /* one draw a statement: the order of arguments is the compiler's */
+            uint64_t size = UINT64_C(1) << fixture_random_below(&f, 18);
+            uint64_t bytes = 512 * (1 + fixture_random_below(&f, size));
+            uint64_t category = fixture_random_below(&f, CATEGORY_COUNT);
+            const char *owner = owners[fixture_random_below(&f, 5)];
+            alive[count++] = fixture_alloc(&f, bytes, (enum category)category, owner, "aten::mm");
         } else {
             uint32_t at = fixture_random_below(&f, 100) < 70
                               ? count - 1
