@@ -17,6 +17,7 @@ struct host {
     const struct scenario_options *options;
     struct scenario_info *info;
     struct names names;
+    ARRAY(struct tensor_list *) lists; /* all that were made; some are kept to the end */
     struct error error;       /* why the run was stopped, when `stopped` */
     bool stopped;             /* by a limit, an interrupt, --help-scenario or the device's end: not a Lua error */
     uint64_t instructions, max_instructions;
@@ -63,6 +64,9 @@ struct list_handle {
 };
 void lists_open(lua_State *L);
 struct tensor_list *lists_test(lua_State *L, int index);
+/* A new empty list with one reference, NULL when host memory is exhausted. */
+struct tensor_list *lists_new(struct host *host);
+void lists_fini(struct host *host);
 void lists_push(lua_State *L, struct tensor_list *list);
 void list_unref(struct tape *tape, struct tensor_list *list);
 

@@ -26,6 +26,23 @@ void list_unref(struct tape *tape, struct tensor_list *list) {
     array_fini(&list->items);
 }
 
+struct tensor_list *lists_new(struct host *host) {
+    struct tensor_list *list = arena_calloc(&host->tape->arena, 1, sizeof *list);
+    if (!list || !array_push(&host->lists, list)) {
+        tape_fail_memory(host->tape);
+        return NULL;
+    }
+    list->refs = 1;
+    return list;
+}
+
+/* Lists that the scenario kept; what they hold ends with the tape. */
+void lists_fini(struct host *host) {
+    for (size_t i = 0; i < host->lists.count; i++)
+        array_fini(&host->lists.at[i]->items);
+    array_fini(&host->lists);
+}
+
 static struct tensor_list *check_list(lua_State *L, int index) {
     struct tensor_list *list = lists_test(L, index);
     if (!list)
@@ -35,10 +52,9 @@ static struct tensor_list *check_list(lua_State *L, int index) {
 
 static int list_new(lua_State *L) {
     struct host *host = host_of(L);
-    struct tensor_list *list = arena_calloc(&host->tape->arena, 1, sizeof *list);
+    struct tensor_list *list = lists_new(host);
     if (!list)
         return luaL_error(L, "this machine's memory is exhausted");
-    list->refs = 1;
     names_float(L, NULL, list);
     lists_push(L, list);
     return 1;

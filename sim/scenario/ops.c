@@ -244,11 +244,7 @@ static int push_results(lua_State *L, struct host *host, struct op_call *call) {
         names_float(L, call->out[i], NULL); /* before anything can fail */
     struct tensor_list *list = NULL;
     if (call->out_list) {
-        list = arena_calloc(&host->tape->arena, 1, sizeof *list);
-        if (!list)
-            tape_fail_memory(host->tape);
-        else
-            list->refs = 1;
+        list = lists_new(host);
         for (size_t i = 0; i < call->out_list_count; i++)
             if (!list || !array_push(&list->items, call->out_list[i]))
                 tensor_unref(host->tape, call->out_list[i]);

@@ -185,6 +185,7 @@ bool scenario_run(const char *path, const struct scenario_options *options, stru
     bool ok = finish(L, host, status, err);
     lua_sethook(L, NULL, 0, 0);
     names_fini(&host->names, tape);
+    lists_fini(host);
     lua_close(L);
     xfree(host);
     return ok;

@@ -98,7 +98,7 @@ static void request_block(struct tape *tape, struct storage *storage, enum dtype
 static struct storage *new_storage(struct tape *tape) {
     struct storage *storage = tape->free_storages;
     if (storage) {
-        memcpy(&tape->free_storages, storage, sizeof(struct storage *));
+        tape->free_storages = storage->next_free;
     } else {
         storage = arena_alloc(&tape->arena, sizeof *storage);
         if (!storage) {
@@ -118,7 +118,7 @@ static void unref_storage(struct tape *tape, struct storage *storage) {
     if (storage->block != STORAGE_NO_BLOCK && tape->status == TAPE_OK)
         tape->sink.release(tape->sink.user, storage->block);
     tape->live_storages--;
-    memcpy(storage, &tape->free_storages, sizeof(struct storage *));
+    storage->next_free = tape->free_storages;
     tape->free_storages = storage;
 }
 

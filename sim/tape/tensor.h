@@ -21,6 +21,7 @@ struct storage {
     uint32_t refs;
     uint32_t block; /* the sink's number; STORAGE_NO_BLOCK: nothing was asked for (0 bytes, host memory, after failure) */
     uint64_t bytes;
+    struct storage *next_free; /* of the tape's list of unused ones */
     enum category category;
     bool category_fixed; /* set by a holder that knows (parameter, optimizer state); later guesses do not change it */
 };
