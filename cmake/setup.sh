@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2034,SC2206,SC2086,SC2116 # lists of words are meant
 # setup.sh: packages and builds for ./vramsim, tests/run and their like. Sourced by bash; prints on standard error only.
 #
 #   setup_root        the checkout (set by the caller)
@@ -122,8 +123,8 @@ setup_is_current() {
 
 # setup_lock BUILD: one build at a time in a folder; released by setup_unlock or the end of the process.
 setup_lock() {
-    mkdir -p "$1" 2>/dev/null && [ -w "$1" ] ||
-        setup_die "cannot write to $1: make the checkout writable or name another folder in VRAMSIM_BUILD"
+    mkdir -p "$1" 2>/dev/null
+    [ -w "$1" ] || setup_die "cannot write to $1: make the checkout writable or name another folder in VRAMSIM_BUILD"
     setup_has flock || return 0
     exec 9>"$1/.lock" || setup_die "cannot write to $1/.lock"
     flock -n 9 || { setup_say "another build is running, waiting ..." && flock 9; }

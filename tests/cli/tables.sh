@@ -1,0 +1,3 @@
+try devices
+try frameworks
+vramsim ops | head -n 3
