@@ -29,8 +29,8 @@ struct error;
 /* Zero bytes: what-if with the timeline's own settings and device, by the native allocator. */
 struct replay_config {
     bool reproduce; /* the native allocator only; the timeline must know addresses and segments */
-    const struct framework *framework; /* NULL: the timeline's; unknown there: see `guessed` */
-    const struct alloc_ops *allocator; /* NULL: the native one */
+    const struct framework *framework;     /* NULL: the timeline's; unknown there: see `guessed` */
+    const struct alloc_ops *allocator;     /* NULL: the native one */
     const struct alloc_settings *settings; /* NULL: the timeline's alloc_settings */
     const char *settings_text; /* (optional) how `settings` were written, for the new timeline */
     double memory_fraction;    /* set_per_process_memory_fraction at the start; 0: not called */
@@ -58,9 +58,9 @@ struct replay_difference {
 struct replay_device_result {
     uint8_t device;
     struct replay_figures recorded, model;
-    uint64_t allocs;     /* requests that the timeline says were served */
-    uint64_t addr_ok;    /* ... at the same address */
-    uint64_t cache_hits; /* requests that the model served without new memory */
+    uint64_t allocs;                /* requests that the timeline says were served */
+    uint64_t addr_ok;               /* ... at the same address */
+    uint64_t cache_hits;            /* requests that the model served without new memory */
     uint64_t segments, segments_ok; /* segment_alloc and segment_map entries; predicted ones */
     uint64_t releases, releases_ok; /* segment_free and segment_unmap entries; predicted ones */
     bool layout_equal;              /* at the end, block by block; false in a what-if */

@@ -3,6 +3,7 @@
  * was being served. */
 #include <string.h>
 
+#include "framework.h"
 #include "replay_core.h"
 
 static bool copy_strings(struct replay *r) {
@@ -34,8 +35,9 @@ bool answer_begin(struct replay *r) {
     r->tl = timeline_create();
     r->blocks = new_map(real->blocks.count);
     r->phases = new_map(real->phases.count);
+    r->uses = xcalloc(real->blocks.count + 1, sizeof *r->uses);
     struct timeline *tl = r->tl;
-    if (!tl || !r->blocks || !r->phases || !copy_strings(r) ||
+    if (!tl || !r->blocks || !r->phases || !r->uses || !copy_strings(r) ||
         !COPY_ARRAY(&tl->frames, &real->frames) || !COPY_ARRAY(&tl->stacks, &real->stacks) ||
         !COPY_ARRAY(&tl->devices, &real->devices) || !COPY_ARRAY(&tl->streams, &real->streams) ||
         !array_reserve(&tl->events, real->events.count) ||
@@ -137,8 +139,7 @@ static uint32_t newest_block(const struct replay *r) {
 void answer_free_requested(struct replay_device *d, const struct alloc_entry *entry) {
     struct replay *r = d->replay;
     uint32_t block = d->block == TIMELINE_NONE ? newest_block(r) : r->blocks[d->block];
-    const struct span span = {
-        .start = entry->address, .end = entry->address + 1, .value = block};
+    const struct span span = {.start = entry->address, .end = entry->address + 1, .value = block};
     if (!spans_add(&d->pending, span))
         replay_fail_memory(r);
     if (d->filling)
@@ -168,8 +169,7 @@ void answer_start_block(struct replay_device *d, uint32_t origin) {
     block.free_event = block.complete_event = TIMELINE_NONE;
     block.phase = TIMELINE_NONE;
     uint32_t index = add_block(r, &block, origin);
-    const struct span span = {
-        .start = block.address, .end = block.address + 1, .value = index};
+    const struct span span = {.start = block.address, .end = block.address + 1, .value = index};
     if (index != TIMELINE_NONE && block.pending_at_start && !spans_add(&d->pending, span))
         replay_fail_memory(r);
 }
@@ -201,8 +201,7 @@ static uint32_t touching_segment(const struct replay_device *d, const struct all
         size_t at = spans_find(&d->mapped, beside[i]);
         if (at == SPANS_NONE || !d->mapped.list.at[at].joins)
             continue;
-        const struct timeline_segment *s =
-            &d->replay->tl->segments.at[d->mapped.list.at[at].value];
+        const struct timeline_segment *s = &d->replay->tl->segments.at[d->mapped.list.at[at].value];
         if (s->small_pool == entry->small_pool &&
             replay_stream(d->replay->tl, s->stream) == entry->stream)
             return d->mapped.list.at[at].value;
@@ -355,7 +354,8 @@ static void copy_phase_begin(struct replay *r, uint32_t origin) {
     phase.begin_event = (uint32_t)r->tl->events.count;
     phase.end_event = TIMELINE_NONE;
     if (phase.parent != TIMELINE_NONE)
-        phase.parent = phase.parent < r->real->phases.count ? r->phases[phase.parent] : TIMELINE_NONE;
+        phase.parent =
+            phase.parent < r->real->phases.count ? r->phases[phase.parent] : TIMELINE_NONE;
     r->phases[origin] = timeline_add_phase(r->tl, &phase);
     if (r->phases[origin] == TIMELINE_NONE)
         replay_fail_memory(r);

@@ -19,6 +19,7 @@
 /* Without a known device nothing is refused; sums stay far from the end of the range. */
 #define REPLAY_NO_LIMIT (UINT64_C(1) << 60)
 #define REPLAY_DEVICES 256
+#define USES_LOGGED UINT32_MAX /* the log itself names another stream's use of the block */
 
 struct replay_device {
     struct replay *replay;
@@ -45,7 +46,6 @@ struct replay_device {
     struct spans mapped;  /* the model's memory -> segment of the new timeline */
     struct spans pending; /* address of a pending block, one byte -> block of the new timeline */
     uint64_t fresh;       /* next address for memory that the trace does not have */
-    ARRAY(uint64_t) pools; /* pairs: ids of the private pools made */
 };
 
 struct replay {
@@ -56,10 +56,12 @@ struct replay {
     struct timeline *tl;
     uint32_t *blocks; /* block of the real timeline -> of the new one; TIMELINE_NONE: not live */
     uint32_t *phases; /* likewise */
+    uint32_t *uses;   /* by block of the real timeline: 0, USES_LOGGED or fake stream + 1 */
     ARRAY(uint32_t) origins; /* block of the new timeline -> of the real one; TIMELINE_NONE: none */
     ARRAY(struct replay_device) devices;
     uint8_t slot[REPLAY_DEVICES]; /* ordinal -> index into devices + 1; 0: none */
-    uint32_t streams_in_use; /* a count: fake streams handed out */
+    uint32_t fake_streams;        /* a count: handed out so far */
+    ARRAY(uint32_t) idle_streams;
     struct error error; /* the first one; code ERROR_NONE: none */
 };
 
@@ -87,8 +89,8 @@ uint64_t replay_stream(const struct timeline *tl, uint16_t index);
 
 /* replay_world.c */
 struct alloc_world replay_world(struct replay_device *d);
-/* A stream handle that no program has, for the use that ends with the recorded completion. */
-uint64_t replay_fake_stream(struct replay *r);
+/* Notes a use of the block by a stream that no program has: it ends with the recorded completion. */
+void replay_use_fake_stream(struct replay_device *d, uint32_t block, uint64_t address);
 
 /* replay_start.c: loads or fills the model. */
 bool replay_start(struct replay_device *d, struct error *err);

@@ -15,9 +15,23 @@ const struct timeline_event *replay_next_answer(const struct replay_device *d) {
     return &d->replay->real->events.at[d->answers.at[d->next_answer]];
 }
 
-/* Fake streams count down from here; a loaded state's lie above. */
-uint64_t replay_fake_stream(struct replay *r) {
-    return UINT64_MAX - (UINT64_C(1) << 33) - r->streams_in_use++;
+/* Fake streams count down from here; a loaded state's lie above. Idle ones are used again: the model
+ * keeps a queue for each. */
+#define FIRST_FAKE_STREAM (UINT64_MAX - (UINT64_C(1) << 33))
+
+void replay_use_fake_stream(struct replay_device *d, uint32_t block, uint64_t address) {
+    struct replay *r = d->replay;
+    uint32_t stream = r->idle_streams.count > 0 ? array_pop(&r->idle_streams) : r->fake_streams++;
+    r->uses[block] = stream + 1;
+    if (alloc_record_stream(d->al, address, FIRST_FAKE_STREAM - stream) != ALLOC_OK)
+        replay_fail_memory(r);
+}
+
+static void end_fake_use(struct replay *r, uint32_t block) {
+    uint32_t use = r->uses[block];
+    r->uses[block] = 0;
+    if (use != 0 && use != USES_LOGGED && !array_push(&r->idle_streams, use - 1))
+        replay_fail_memory(r);
 }
 
 /* --- addresses --- */
@@ -153,22 +167,33 @@ static void match_segment(struct replay_device *d, const struct alloc_entry *ent
     }
     char text[REPLAY_TEXT_BYTES];
     replay_differ(d, next ? d->answers.at[d->next_answer] : d->now,
-                  describe_recorded(next, text, sizeof text), "%s of %" PRIu64 " bytes at 0x%" PRIx64,
-                  event_kind_name(kind), entry->bytes, entry->address);
+                  describe_recorded(next, text, sizeof text),
+                  "%s of %" PRIu64 " bytes at 0x%" PRIx64, event_kind_name(kind), entry->bytes,
+                  entry->address);
 }
 
 /* A block that waits for streams must not complete before the trace says so. */
-static void match_completion(struct replay_device *d, const struct alloc_entry *entry) {
-    const struct replay *r = d->replay;
-    size_t at = spans_find(&d->pending, entry->address);
-    uint32_t origin =
-        at == SPANS_NONE ? TIMELINE_NONE : *array_at(&r->origins, d->pending.list.at[at].value);
-    if (origin == TIMELINE_NONE || origin == d->block)
+static void match_completion(struct replay_device *d, uint32_t origin,
+                             const struct alloc_entry *entry) {
+    uint32_t completion = d->replay->real->blocks.at[origin].complete_event;
+    if (origin == d->block)
         return; /* the free that is being served: not pending */
-    uint32_t completion = r->real->blocks.at[origin].complete_event;
     if (completion == TIMELINE_NONE || completion >= d->limit)
         replay_differ(d, d->now, "nothing", "free_completed of %" PRIu64 " bytes at 0x%" PRIx64,
                       entry->bytes, entry->address);
+}
+
+static void on_completed(struct replay_device *d, const struct alloc_entry *entry) {
+    struct replay *r = d->replay;
+    size_t at = spans_find(&d->pending, entry->address);
+    uint32_t origin =
+        at == SPANS_NONE ? TIMELINE_NONE : *array_at(&r->origins, d->pending.list.at[at].value);
+    if (origin != TIMELINE_NONE) {
+        end_fake_use(r, origin);
+        if (r->config->reproduce)
+            match_completion(d, origin, entry);
+    }
+    answer_free_completed(d, entry);
 }
 
 static void on_entry(void *user, const struct alloc_entry *entry) {
@@ -182,9 +207,7 @@ static void on_entry(void *user, const struct alloc_entry *entry) {
         answer_free_requested(d, entry);
         return;
     case ALLOC_ENTRY_FREE_COMPLETED:
-        if (compares)
-            match_completion(d, entry);
-        answer_free_completed(d, entry);
+        on_completed(d, entry);
         return;
     case ALLOC_ENTRY_SEGMENT_ALLOC:
     case ALLOC_ENTRY_SEGMENT_MAP:

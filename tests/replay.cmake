@@ -1,0 +1,11 @@
+# Replay: a real trace's requests through the allocator model.
+vs_test(replay USES engine trace)
+set_source_files_properties(unit/test_replay.c PROPERTIES COMPILE_OPTIONS "SHELL:-iquote ${CMAKE_CURRENT_SOURCE_DIR}/replay")
+
+# replay_all FOLDER ...: a row a trace; ctest runs it on the committed traces, tests/replay/run on all that are there.
+add_executable(replay_all replay/replay_all.c)
+target_compile_definitions(replay_all PRIVATE _POSIX_C_SOURCE=200809L)
+target_link_libraries(replay_all PRIVATE vs_engine vs_trace vs_flags)
+set_target_properties(replay_all PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+add_test(NAME replay_recorded_traces COMMAND replay_all data/traces data/traces/pytorch-2.11 data/traces/pytorch-2.15
+  WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})

@@ -1,0 +1,3 @@
+#include "suite.h"
+TEST(x) { USE_STATE; }
+SUITE(cmocka_unit_test(x))
