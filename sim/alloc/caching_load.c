@@ -202,3 +202,9 @@ bool caching_load_state(struct alloc *alloc, const struct caching_block *blocks,
     caching_reset_accumulated_stats(alloc);
     return true;
 }
+
+void caching_notice_events(struct alloc *alloc) {
+    struct caching *al = caching_of(alloc);
+    if (!caching_is_suspended(al))
+        events_process(al);
+}

@@ -24,5 +24,8 @@ struct error;
  * the model must be destroyed. */
 bool caching_load_state(struct alloc *al, const struct caching_block *blocks, size_t count,
                         const uint64_t *pending_events, struct error *err);
+/* Completes the frees whose events are done, as every request does first: for the end of a trace,
+ * where the request that noticed them is missing. */
+void caching_notice_events(struct alloc *al);
 
 #endif

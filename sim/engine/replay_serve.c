@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "caching.h"
+#include "caching_load.h"
 #include "checked.h"
 #include "replay_core.h"
 
@@ -323,5 +324,7 @@ void replay_serve_empty_cache(struct replay_device *d, uint32_t event) {
 void replay_serve_end(struct replay_device *d) {
     d->now = d->limit = (uint32_t)d->replay->real->events.count;
     derive_empty_cache(d);
+    if (is_native(d))
+        caching_notice_events(d->al);
     end_request(d);
 }

@@ -34,6 +34,15 @@ static void load_mark(struct marks *marks) {
         part_number(mark, "allocation.all.allocated", &marks->wanted);
 }
 
+/* The mark of a run's end out of memory has only PyTorch's message. */
+static bool message_is_equal(const struct alloc *al, struct part mark, char *out, size_t size) {
+    char wanted[ALLOC_OOM_MESSAGE_BYTES], message[ALLOC_OOM_MESSAGE_BYTES];
+    part_text(mark, "message", wanted, sizeof wanted);
+    alloc_oom_message(alloc_last_oom(al), 0, message, sizeof message);
+    snprintf(out, size, "the message is: %s", message);
+    return strcmp(wanted, message) == 0;
+}
+
 /* Compares every figure of the mark; the first that differs goes to `out`. */
 static bool mark_is_equal(const struct alloc_stats *stats, struct part mark, char *out,
                           size_t size) {
@@ -78,6 +87,9 @@ static void observe(void *user, uint8_t device, uint32_t event, const struct all
     while (marks->next < marks->count && done == marks->wanted &&
            mark_is_equal(stats, part_item(marks->list, marks->next), why, sizeof why))
         pass_mark(marks, true, why);
+    if (marks->next < marks->count && marks->wanted == UINT64_MAX && stats->num_ooms > 0)
+        pass_mark(marks, message_is_equal(al, part_item(marks->list, marks->next), why, sizeof why),
+                  why);
 }
 
 static struct marks find_marks(struct part json) {
