@@ -1,8 +1,8 @@
 /* addrmap.h: an ordered map from an address (any uint64_t) to a uint32_t, for the live blocks and
  * segments of a trace.
  *
- *   tops:  [first key | leaf] [first key | leaf] ...        leaf: up to 64 keys in order, with
- * their values
+ *   tops:  [first key | leaf] [first key | leaf] ...
+ *   leaf:  up to 64 keys in order, with their values
  *
  * Every step is logarithmic or moves at most one leaf, whatever the keys are: hostile input cannot
  * make it slow. Ownership: the map owns its leaves. Zero bytes are an empty map. A position is

@@ -5,8 +5,9 @@
  *   snapshot_build.c    the order of the steps below, device by device
  *   snapshot_stacks.c   lists of frames -> interned stacks of the timeline
  *   snapshot_lives.c    a device's trace and final state -> blocks and segments, with the state at
- * its start snapshot_emit.c     all traces and annotations in one order -> events, phases, block
- * sizes snapshot_facts.c    what `vramsim info` shows
+ *                       its start
+ *   snapshot_emit.c     all traces and annotations in one order -> events, phases, block sizes
+ *   snapshot_facts.c    what `vramsim info` shows
  *
  * Source of the keys: snapshot formats of PyTorch 1.13 to 2.15 (torch/csrc/cuda/memory_snapshot.cpp
  * and Module.cpp). */

@@ -1,11 +1,13 @@
 /* snapshot_build.h: the state while records become a timeline; private to snapshot_*.c.
  *
  * A trace is a window: its first entry is rarely the first allocation. Two passes over each
- * device's entries: lives  finds what block or segment each entry speaks of; a free of a block that
- * no entry allocated means a block alive at the start; so does a block of the final state that no
- * entry speaks of emit   goes forward again, with all blocks of the start known, and gives each
- * block its size by the gap it lands in Source of the rules: the allocator specification's section
- * on importing a snapshot. */
+ * device's entries:
+ *   lives  finds what block or segment each entry speaks of; a free of a block that no entry
+ *          allocated means a block alive at the start; so does a block of the final state that no
+ *          entry speaks of
+ *   emit   goes forward again, with all blocks of the start known, and gives each block its size
+ *          by the gap it lands in
+ * Source of the rules: the allocator specification's section on importing a snapshot. */
 #ifndef SNAPSHOT_BUILD_H
 #define SNAPSHOT_BUILD_H
 

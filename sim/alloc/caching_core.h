@@ -1,10 +1,12 @@
 /* caching_core.h: the inside of the caching allocator, for the caching_*.c files only.
  *
- *   caching ── pools (small, large; two more a private pool) ── homes: one a stream, with its free
- * set ── segments: one a cudaMalloc or a reservation      ── blocks: in address order, no gaps
+ *   caching ── pools (small, large; two more a private pool)
+ *                └── homes: one a stream, with its free set
+ *           ── segments: one a cudaMalloc or a reservation
+ *                └── blocks: in address order, no gaps
  *
- *   segment  | allocated | free | pending | free       |              block.prev / next; ids, 0 =
- * none reservation | allocated | free | unmapped ........ |
+ *   segment      | allocated | free | pending | free |     block.prev / next are ids, 0 = none
+ *   reservation  | allocated | free | unmapped ..... |
  *
  * Blocks, segments and uses live in arrays that move when they grow. They grow only in
  * caching_reserve_* (called before anything changes), so pointers stay good for the rest of an

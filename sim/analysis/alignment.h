@@ -6,10 +6,10 @@
  * the previous item) and in where it was put:
  *
  *   free set   the blocks freed in the gap, named by the item that asked for them; their order does
- * not matter, because PyTorch clears some caches in the order of a pointer hash segments   what the
- * allocator did in the gap: SEGMENT_* events, kinds and sizes in order offset     address relative
- * to the segment; the segment itself is the same when it is the one that was first used by the same
- * item
+ *              not matter, because PyTorch clears some caches in the order of a pointer hash
+ *   segments   what the allocator did in the gap: SEGMENT_* events, kinds and sizes in order
+ *   offset     address relative to the segment; the segment itself is the same when it is the one
+ *              that was first used by the same item
  *
  * Streams are compared by order of first appearance (handle 0 is itself). What either source does
  * not know is not compared. When either begins mid-run (blocks alive before the first event), only

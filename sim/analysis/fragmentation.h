@@ -3,9 +3,10 @@
  *
  *   unused            reserved - allocated (pending blocks included)
  *   free              reserved - active: the gaps; the largest of them is what one request can get
- * without a new segment inactive split    free blocks of plain segments that are in more than one
- * piece: PyTorch cannot give them back (memory_stats' inactive_split_bytes; allocator.md 11); never
- * of expandable segments */
+ *                     without a new segment
+ *   inactive split    free blocks of plain segments that are in more than one piece: PyTorch cannot
+ *                     give them back (memory_stats' inactive_split_bytes); never of expandable
+ *                     segments */
 #ifndef FRAGMENTATION_H
 #define FRAGMENTATION_H
 

@@ -1,8 +1,8 @@
 /* pieces.h: the plain segments of a device cut into blocks and free pieces, while the events are
  * walked. Tells what each event does to PyTorch's inactive_split figures.
  *
- *   segment  [block]<->[free]<->[block]<->[free]      pieces of a segment are linked in address
- * order ^ by_address                  free pieces are found by their start
+ *   segment  [block]<->[free]<->[block]<->[free]   pieces of a segment are linked in address order
+ *                      ^ by_address                  free pieces are found by their start
  *
  * A piece is split when it has a neighbour; free split pieces are what inactive_split counts. */
 #ifndef PIECES_H

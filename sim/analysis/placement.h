@@ -2,8 +2,7 @@
  * them, the gaps between.
  *
  *   range   |block|  gap  |block|block|   gap      |      sorted by address; adjacent free blocks
- * always merge, so ^ range.address                                a gap is exactly one free block
- * (allocator.md 16)
+ *           ^ range.address                               always merge: a gap is one free block
  *
  * A range is a plain segment, or a maximal mapped stretch of an expandable reservation. `event`
  * TIMELINE_NONE: the state before the first event. Needs addresses, segments and block sizes

@@ -15,7 +15,8 @@ struct arena {
     size_t total_bytes; /* taken from the host */
 };
 
-void *arena_alloc(struct arena *arena, size_t bytes); /* aligned for any type; NULL: host memory exhausted */
+void *arena_alloc(struct arena *arena,
+                  size_t bytes); /* aligned for any type; NULL: host memory exhausted */
 void *arena_calloc(struct arena *arena, size_t count, size_t bytes);
 char *arena_strndup(struct arena *arena, const char *text, size_t length);
 char *arena_strdup(struct arena *arena, const char *text);

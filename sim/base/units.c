@@ -10,9 +10,15 @@ static const struct {
     const char *name;
     uint64_t factor;
 } suffixes[] = {
-    {"", 1},          {"B", 1},           {"KiB", KIB},
-    {"MiB", MIB},     {"GiB", GIB},       {"TiB", GIB * 1024},
-    {"KB", 1000},     {"MB", 1000000},    {"GB", 1000000000},
+    {"", 1},
+    {"B", 1},
+    {"KiB", KIB},
+    {"MiB", MIB},
+    {"GiB", GIB},
+    {"TiB", GIB * 1024},
+    {"KB", 1000},
+    {"MB", 1000000},
+    {"GB", 1000000000},
     {"TB", UINT64_C(1000000000000)},
 };
 

@@ -8,9 +8,9 @@
 /* `old` NULL: allocate; `bytes` 0: free and return NULL; else resize. */
 typedef void *xalloc_hook(void *user, void *old, size_t bytes);
 
-void *xalloc(size_t bytes);                 /* not cleared; bytes > 0 */
-void *xcalloc(size_t count, size_t bytes);  /* cleared; NULL on overflow too */
-void *xrealloc(void *old, size_t bytes);    /* bytes > 0 */
+void *xalloc(size_t bytes);                /* not cleared; bytes > 0 */
+void *xcalloc(size_t count, size_t bytes); /* cleared; NULL on overflow too */
+void *xrealloc(void *old, size_t bytes);   /* bytes > 0 */
 void xfree(void *old);
 char *xstrdup(const char *text);
 char *xstrndup(const char *text, size_t length);

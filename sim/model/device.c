@@ -13,7 +13,9 @@
 #include "error.h"
 #include "units.h"
 
-#define CONTEXT_ESTIMATE "estimate: between the 274 MiB and 636 MiB that PyTorch processes show; calibrate with context="
+#define CONTEXT_ESTIMATE                                                                           \
+    "estimate: between the 274 MiB and 636 MiB that PyTorch processes show; calibrate with "       \
+    "context="
 
 static const struct device presets[] = {
     {.name = "A100-80GB",
@@ -102,7 +104,8 @@ static const struct device presets[] = {
      .flops_fp32_per_s = UINT64_C(19200000000000)},
     {.name = "V100-16GB",
      .product = "Tesla V100-SXM2-16GB",
-     .source = "NVIDIA V100 data sheet and Volta white paper; total 16160 MiB as nvidia-smi prints it",
+     .source =
+         "NVIDIA V100 data sheet and Volta white paper; total 16160 MiB as nvidia-smi prints it",
      .total_bytes = 16160 * MIB,
      .context_bytes = 500 * MIB,
      .context_source = CONTEXT_ESTIMATE,
@@ -153,14 +156,16 @@ static bool apply_override(struct device *device, const char *key, const char *v
         char *end;
         unsigned long n = strtoul(value, &end, 10);
         if (*end != '\0' || n == 0 || n > 100000)
-            return error_set(err, ERROR_USAGE, "sms='%s': expected a count of multiprocessors", value);
+            return error_set(err, ERROR_USAGE, "sms='%s': expected a count of multiprocessors",
+                             value);
         device->multiprocessors = (uint32_t)n;
         return true;
     }
     uint64_t bytes;
     bool total = strcmp(key, "total") == 0;
     if (!total && strcmp(key, "context") != 0)
-        return error_set(err, ERROR_USAGE, "unknown device key '%s'; known: total context sms", key);
+        return error_set(err, ERROR_USAGE, "unknown device key '%s'; known: total context sms",
+                         key);
     if (!units_parse_bytes(value, &bytes) || (total && bytes == 0))
         return error_set(err, ERROR_USAGE, "%s='%s': expected a size such as 24564MiB", key, value);
     if (total) {
@@ -188,7 +193,8 @@ bool device_parse(const char *text, struct device *out, struct error *err) {
         pair[n] = '\0';
         char *equals = strchr(pair, '=');
         if (!equals)
-            return error_set(err, ERROR_USAGE, "device '%s': '%s' is not of the form key=value", text, pair);
+            return error_set(err, ERROR_USAGE, "device '%s': '%s' is not of the form key=value",
+                             text, pair);
         *equals = '\0';
         if (!apply_override(&device, pair, equals + 1, err))
             return error_wrap(err, "device '%s'", text);

@@ -14,10 +14,10 @@ enum { DEVICE_NAME_BYTES = 48 };
 
 struct device {
     char name[DEVICE_NAME_BYTES];
-    const char *product;         /* the driver's name of the card */
-    const char *source;          /* where the row's figures come from */
-    uint64_t total_bytes;        /* what cudaMemGetInfo reports as total */
-    uint64_t context_bytes;      /* taken outside the allocator */
+    const char *product;    /* the driver's name of the card */
+    const char *source;     /* where the row's figures come from */
+    uint64_t total_bytes;   /* what cudaMemGetInfo reports as total */
+    uint64_t context_bytes; /* taken outside the allocator */
     const char *context_source;
     uint32_t compute_capability; /* 80 = sm_80 */
     uint32_t multiprocessors;

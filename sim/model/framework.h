@@ -26,7 +26,8 @@ struct framework {
     bool tie_by_segment_age;
 };
 
-const struct framework *framework_row(size_t index); /* NULL after the last; row 0 is the default, the newest */
+const struct framework *
+framework_row(size_t index); /* NULL after the last; row 0 is the default, the newest */
 const struct framework *framework_find(const char *name, struct error *err);
 
 #endif

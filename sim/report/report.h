@@ -1,8 +1,9 @@
 /* report.h: what a run says, computed once from its timeline, and the writers of its forms.
  *
- *   report_init -> struct report -> report_text     the report for people (with chart_term.h and
- * seed_table.h) report_json     the same for programs report_summary  the table of
- * torch.cuda.memory_summary() report_csv                                      one row an event
+ *   report_init -> struct report -> report_text     the report for people (chart_term.h, seed_table.h)
+ *                                   report_json     the same for programs
+ *                                   report_summary  the table of torch.cuda.memory_summary()
+ *   report_csv                                      one row an event
  *
  * Every writer appends to a struct text and prints nothing; check text.failed once at the end.
  * Timeline and run must outlive the report. Figures are of one device. */

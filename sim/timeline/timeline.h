@@ -25,20 +25,20 @@ struct error;
 
 /* kind, PyTorch's action name, is a request */
 #define EVENT_KINDS(X)                                                                             \
-    X(ALLOC, "alloc", true)                       /* ref = block; bytes = requested */             \
-    X(FREE_REQUESTED, "free_requested", true)     /* ref = block; bytes = requested */             \
-    X(FREE_COMPLETED, "free_completed", false)    /* ref = block; bytes = requested */             \
-    X(SEGMENT_ALLOC, "segment_alloc", false)      /* ref = segment; bytes = segment's */           \
-    X(SEGMENT_FREE, "segment_free", false)        /* likewise */                                   \
-    X(SEGMENT_MAP, "segment_map", false)          /* ref = segment (reservation); bytes mapped */  \
-    X(SEGMENT_UNMAP, "segment_unmap", false)      /* likewise */                                   \
-    X(OOM, "oom", false)                          /* ref = ooms; bytes = rounded request */        \
-    X(STREAM_USE, "record_stream", true)          /* ref = block; stream = the using one */        \
-    X(EMPTY_CACHE, "empty_cache", true)           /* */                                            \
-    X(PHASE_BEGIN, "phase_begin", true)           /* ref = phase */                                \
-    X(PHASE_END, "phase_end", true)               /* ref = phase */                                \
-    X(SNAPSHOT, "snapshot", false)                /* bytes = active, a check value */              \
-    X(OTHER, "other", false)                      /* counted, without effect */
+    X(ALLOC, "alloc", true)                    /* ref = block; bytes = requested */                \
+    X(FREE_REQUESTED, "free_requested", true)  /* ref = block; bytes = requested */                \
+    X(FREE_COMPLETED, "free_completed", false) /* ref = block; bytes = requested */                \
+    X(SEGMENT_ALLOC, "segment_alloc", false)   /* ref = segment; bytes = segment's */              \
+    X(SEGMENT_FREE, "segment_free", false)     /* likewise */                                      \
+    X(SEGMENT_MAP, "segment_map", false)       /* ref = segment (reservation); bytes mapped */     \
+    X(SEGMENT_UNMAP, "segment_unmap", false)   /* likewise */                                      \
+    X(OOM, "oom", false)                       /* ref = ooms; bytes = rounded request */           \
+    X(STREAM_USE, "record_stream", true)       /* ref = block; stream = the using one */           \
+    X(EMPTY_CACHE, "empty_cache", true)        /* */                                               \
+    X(PHASE_BEGIN, "phase_begin", true)        /* ref = phase */                                   \
+    X(PHASE_END, "phase_end", true)            /* ref = phase */                                   \
+    X(SNAPSHOT, "snapshot", false)             /* bytes = active, a check value */                 \
+    X(OTHER, "other", false)                   /* counted, without effect */
 
 enum event_kind {
 #define X(id, name, is_request) EVENT_##id,
@@ -61,9 +61,10 @@ struct timeline_event {
 
 struct timeline_block {
     uint64_t address, requested_bytes;
-    uint64_t block_bytes;    /* the allocator's: rounding and unsplit rest included */
-    uint32_t alloc_event;    /* TIMELINE_NONE: alive before the first event */
-    uint32_t free_event;     /* FREE_REQUESTED; TIMELINE_NONE: never (or before the first event, see pending_at_start) */
+    uint64_t block_bytes; /* the allocator's: rounding and unsplit rest included */
+    uint32_t alloc_event; /* TIMELINE_NONE: alive before the first event */
+    uint32_t
+        free_event; /* FREE_REQUESTED; TIMELINE_NONE: never (or before the first event, see pending_at_start) */
     uint32_t complete_event; /* FREE_COMPLETED; TIMELINE_NONE: never */
     uint32_t segment;        /* TIMELINE_NONE: unknown */
     uint32_t owner;          /* string: module path, "model.layers.3.mlp.gate_proj" */
@@ -76,7 +77,8 @@ struct timeline_block {
     uint8_t dtype;    /* enum dtype */
     uint8_t device;
     bool small_pool;
-    bool pending_at_start; /* freed before the first event, completion still to come: active, not allocated */
+    bool
+        pending_at_start; /* freed before the first event, completion still to come: active, not allocated */
 };
 
 struct timeline_segment {
@@ -91,7 +93,7 @@ struct timeline_segment {
 };
 
 struct timeline_phase {
-    uint32_t name; /* string: "forward", "step 1" */
+    uint32_t name;                   /* string: "forward", "step 1" */
     uint32_t begin_event, end_event; /* of the PHASE_* events; end TIMELINE_NONE: open at the end */
     uint32_t parent;                 /* TIMELINE_NONE: outermost */
     uint16_t depth;                  /* 0 = outermost */

@@ -25,8 +25,8 @@ static bool check_event(const struct timeline *tl, uint32_t i, struct error *err
     return true;
 }
 
-static bool check_link(const struct timeline *tl, uint32_t event, enum event_kind kind, uint32_t ref,
-                       struct error *err) {
+static bool check_link(const struct timeline *tl, uint32_t event, enum event_kind kind,
+                       uint32_t ref, struct error *err) {
     if (event == TIMELINE_NONE)
         return true;
     if (event >= tl->events.count || tl->events.at[event].kind != kind ||

@@ -27,7 +27,8 @@ static double now_s(void) {
 
 static struct alloc *make(void) {
     struct error err = {0};
-    struct alloc_config config = {.total_bytes = UINT64_C(1) << 40, .capacity_bytes = UINT64_C(1) << 40};
+    struct alloc_config config = {.total_bytes = UINT64_C(1) << 40,
+                                  .capacity_bytes = UINT64_C(1) << 40};
     alloc_settings_default(&config.settings);
     struct alloc *al = alloc_create(alloc_row(0), &config, &err);
     if (!al) {

@@ -5,13 +5,16 @@
  *   start segment s0 2MiB small           there before the first event (large, expandable likewise)
  *   start block z 512 at=s0+0 activation  alive before the first event
  *   t=10                                  the clock of all that follows (else +1 an event)
- *   segment s0 2MiB small                 SEGMENT_ALLOC; addresses are given out upwards, 1 GiB
- * apart map s1 20MiB / unmap s1 20MiB+2MiB    of an expandable one (made by its first map); unmap
- * OFFSET+BYTES free_segment s0 alloc a 100 [at=s0+512] [block=512] [stream=1] [op=aten::mm]
- * [owner=m.x] [name=weight] [large] [parameter] block size: rounded up to 512 unless given free a
- * FREE_REQUESTED and FREE_COMPLETED request a / complete a                one of them oom 20MiB
- * [MESSAGE...]                (rounded) request begin step_1 / end                    phases; '_'
- * in a name stands for a blank
+ *   segment s0 2MiB small                 SEGMENT_ALLOC; addresses are given out upwards, 1 GiB apart
+ *   map s1 20MiB / unmap s1 20MiB+2MiB    of an expandable one (made by its first map); unmap
+ *                                         OFFSET+BYTES
+ *   free_segment s0
+ *   alloc a 100 [at=s0+512] [block=512] [stream=1] [op=aten::mm] [owner=m.x] [name=weight] [large]
+ *       [parameter]                       block size: rounded up to 512 unless given
+ *   free a                                FREE_REQUESTED and FREE_COMPLETED
+ *   request a / complete a                one of them
+ *   oom 20MiB [MESSAGE...]                (rounded) request
+ *   begin step_1 / end                    phases; '_' in a name stands for a blank
  *
  * tl_build() fails the test with the line on any mistake. */
 #ifndef TL_BUILD_H

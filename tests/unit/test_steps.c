@@ -41,16 +41,16 @@ TEST(a_profilers_step_inside_ours_is_not_a_second_one) {
 
 TEST(a_step_ends_with_its_run_of_optimizer_phases) {
     USE_STATE;
-    assert_steps(
-        "alloc w 512\n"                                           /* 0 */
-        "begin forward\nalloc a 1024\nend\nbegin backward\nend\n" /* 1..5 */
-        "begin optimizer\nbegin Optimizer.step#AdamW.step\nend\nend\nbegin zero_grad\nend\n" /* 6..11
+    assert_steps("alloc w 512\n"                                           /* 0 */
+                 "begin forward\nalloc a 1024\nend\nbegin backward\nend\n" /* 1..5 */
+                 "begin optimizer\nbegin Optimizer.step#AdamW.step\nend\nend\nbegin "
+                 "zero_grad\nend\n"                                       /* 6..11
                                                                                               */
-        "free a\n"                                               /* 12 13 */
-        "begin forward\nalloc b 512\nend\nbegin backward\nend\n" /* 14..18 */
-        "begin optimizer\nend\nbegin zero_grad\nend\n"           /* 19..22 */
-        "free b\nfree w\n",
-        "1-11 3/3, 12-22 3/3");
+                 "free a\n"                                               /* 12 13 */
+                 "begin forward\nalloc b 512\nend\nbegin backward\nend\n" /* 14..18 */
+                 "begin optimizer\nend\nbegin zero_grad\nend\n"           /* 19..22 */
+                 "free b\nfree w\n",
+                 "1-11 3/3, 12-22 3/3");
 }
 
 TEST(accumulation_has_several_forwards_a_step) {

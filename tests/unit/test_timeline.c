@@ -6,11 +6,18 @@
 static struct timeline *one_block(void) {
     struct timeline *tl = timeline_create();
     assert_non_null(tl);
-    struct timeline_segment s = {.address = 0, .bytes = 2097152, .alloc_event = 0,
-                                 .free_event = TIMELINE_NONE, .small_pool = true};
+    struct timeline_segment s = {.address = 0,
+                                 .bytes = 2097152,
+                                 .alloc_event = 0,
+                                 .free_event = TIMELINE_NONE,
+                                 .small_pool = true};
     timeline_add_segment(tl, &s);
-    struct timeline_block b = {.requested_bytes = 100, .block_bytes = 512, .alloc_event = 1,
-                               .free_event = 2, .complete_event = 3, .phase = TIMELINE_NONE};
+    struct timeline_block b = {.requested_bytes = 100,
+                               .block_bytes = 512,
+                               .alloc_event = 1,
+                               .free_event = 2,
+                               .complete_event = 3,
+                               .phase = TIMELINE_NONE};
     timeline_add_block(tl, &b);
     const struct timeline_event events[] = {
         {.kind = EVENT_SEGMENT_ALLOC, .bytes = 2097152},
