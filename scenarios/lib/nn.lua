@@ -54,6 +54,36 @@ end
 function nn.Embedding:forward(input)
   return torch.embedding(self.weight, input)
 end
+nn.LayerNorm = nn.class()
+function nn.LayerNorm:init(normalized_shape, bias)
+  self.normalized_shape = type(normalized_shape) == "table" and normalized_shape or { normalized_shape }
+  self.weight = nn.Parameter(torch.empty(self.normalized_shape))
+  if bias ~= false then
+    self.bias = nn.Parameter(torch.empty(self.normalized_shape))
+  end
+end
+function nn.LayerNorm:forward(input)
+  return torch.layer_norm(input, self.normalized_shape, self.weight, self.bias)
+end
+
+nn.Dropout = nn.class()
+function nn.Dropout:init(p)
+  self.p = p or 0.5
+  self.training = true
+end
+function nn.Dropout:forward(input)
+  return torch.dropout(input, self.p, self.training)
+end
+
+-- module.train(mode): what dropout looks at, in all modules within
+function nn.train(module, mode)
+  rawset(module, "training", mode ~= false)
+  for _, key in ipairs(module._members) do
+    if type(module[key]) == "table" then
+      nn.train(module[key], mode)
+    end
+  end
+end
 
 local function activation(name)
   local class = nn.class()

@@ -54,6 +54,9 @@ struct tensor *aten_matmul(struct tape *tape, struct tensor *a, struct tensor *b
 /* softmax.c: over the last dim, in t's type */
 struct tensor *aten_softmax(struct tape *tape, struct tensor *t);
 
+/* dropout.c: in training */
+struct tensor *aten_dropout(struct tape *tape, struct tensor *t);
+
 /* elementwise.c, join.c */
 struct tensor *aten_where(struct tape *tape, struct tensor *condition, struct tensor *a, struct tensor *b);
 struct tensor *aten_pad_last(struct tape *tape, struct tensor *t, int64_t after);

@@ -127,19 +127,26 @@ static void backward_flash(struct tape *tape, struct node *node, struct tensor *
 static const struct backward_op flash_backward = {"ScaledDotProductFlashAttentionBackward0",
                                                   backward_flash};
 
-static struct tensor *flash(struct tape *tape, struct tensor *q, struct tensor *k, struct tensor *v) {
+/* Dropout: keys are not split, and a second pair of numbers takes the place of the random state. */
+static struct tensor *flash(struct tape *tape, struct tensor *q, struct tensor *k, struct tensor *v,
+                            bool dropout) {
     struct sizes z = sizes_of(q, k);
     struct tensor *in[3] = {q, k, v};
     struct node *node = node_create(tape, &flash_backward, in, 3, 1);
     struct tensor *out = new_like(tape, q);
     struct tensor *lse = new_floats(tape, z.b * z.a * z.s);
-    int64_t splits = flash_splits(tape, &z, z.d);
+    int64_t splits = dropout ? 1 : flash_splits(tape, &z, z.d);
     struct tensor *lse_accum = NULL, *out_accum = NULL;
     if (splits > 1) {
         lse_accum = new_floats(tape, splits * z.b * z.a * z.s);
         out_accum = new_floats(tape, splits * z.b * z.a * z.s * round_up(z.d, 32));
     }
     struct tensor *rng_state = new_int64s(tape, 2), *unused = new_int64s(tape, 1);
+    if (dropout) {
+        struct tensor *philox = new_int64s(tape, 2);
+        tensor_unref(tape, rng_state);
+        rng_state = philox;
+    }
     attention_kernel(tape, "flash_attention", &z, 2, q);
     struct tensor *saved[] = {q, k, v, out, lse, rng_state, unused};
     for (unsigned i = 0; i < 7; i++)
@@ -156,14 +163,14 @@ static struct tensor *flash(struct tape *tape, struct tensor *q, struct tensor *
 
 /* The head dim padded to a multiple of 8, kept so for backward; the result is a slice. */
 static struct tensor *flash_padded(struct tape *tape, struct tensor *q, struct tensor *k,
-                                   struct tensor *v) {
+                                   struct tensor *v, bool dropout) {
     int64_t d = q->shape.size[3], padded = round_up(d, 8);
     if (padded == d)
-        return flash(tape, q, k, v);
+        return flash(tape, q, k, v, dropout);
     struct tensor *in[3] = {q, k, v}, *wide[3];
     for (unsigned i = 0; i < 3; i++)
         wide[i] = aten_pad_last(tape, in[i], padded - d);
-    struct tensor *out = flash(tape, wide[0], wide[1], wide[2]);
+    struct tensor *out = flash(tape, wide[0], wide[1], wide[2], dropout);
     for (unsigned i = 0; i < 3; i++)
         tensor_unref(tape, wide[i]);
     struct tensor *slice = aten_narrow(tape, out, 3, 0, d);
@@ -228,12 +235,13 @@ static void backward_efficient(struct tape *tape, struct node *node, struct tens
 static const struct backward_op efficient_backward = {"ScaledDotProductEfficientAttentionBackward0",
                                                       backward_efficient};
 
+/* With dropout the random state is two numbers in host memory. */
 static struct tensor *efficient(struct tape *tape, struct tensor *q, struct tensor *k,
-                                struct tensor *v) {
+                                struct tensor *v, bool dropout) {
     struct sizes z = sizes_of(q, k);
     struct tensor *in[3] = {q, k, v};
     struct node *node = node_create(tape, &efficient_backward, in, 3, 1);
-    struct tensor *seed = new_int64s(tape, 1), *offset = new_int64s(tape, 1);
+    struct tensor *seed = dropout ? NULL : new_int64s(tape, 1), *offset = dropout ? NULL : new_int64s(tape, 1);
     struct tensor *out = new_heads(tape, q->dtype, z.b, z.a, z.s, z.d);
     struct tensor *lse = new_floats(tape, node ? z.b * z.a * round_up(z.s, 32) : 0);
     struct tensor *sums = sums_in_memory(q) ? new_floats(tape, z.b * z.a * z.s * z.d) : NULL;
@@ -292,25 +300,25 @@ static bool check_shapes(struct tape *tape, const struct tensor *q, const struct
     return fits;
 }
 
-/* query key value attn_mask is_causal enable_gqa */
+/* query key value attn_mask is_causal enable_gqa dropout_p */
 static void run_attention(struct tape *tape, struct op_call *call) {
     struct tensor *q = call->arg[0].tensor, *k = call->arg[1].tensor, *v = call->arg[2].tensor;
     struct tensor *mask = call->arg[3].tensor, *out;
-    bool causal = call->arg[4].integer != 0, gqa = call->arg[5].integer != 0;
+    bool causal = call->arg[4].integer != 0, gqa = call->arg[5].integer != 0, dropout = call->arg[6].number > 0;
     bool needs_grad = tape->grad_enabled && (q->requires_grad || k->requires_grad || v->requires_grad);
     if (!check_shapes(tape, q, k, v, gqa))
         out = tensor_ref(q);
     else if (can_flash(tape, q, mask != NULL, needs_grad))
-        out = flash_padded(tape, q, k, v);
+        out = flash_padded(tape, q, k, v, dropout);
     else if (!mask && can_efficient(tape, q))
-        out = efficient(tape, q, k, v);
+        out = efficient(tape, q, k, v, dropout);
     else
-        out = attention_math(tape, q, k, v, mask, causal);
+        out = attention_math(tape, q, k, v, mask, causal, dropout);
     call->out[call->out_count++] = out;
 }
 
 const struct op ops_attention[] = {
-    {"scaled_dot_product_attention", "query:T key:T value:T attn_mask:T? is_causal:b=0 enable_gqa:b=0", AUTOCAST_LOW,
+    {"scaled_dot_product_attention", "query:T key:T value:T attn_mask:T? is_causal:b=0 enable_gqa:b=0 dropout_p:f=0", AUTOCAST_LOW,
      "attention by the kernel that PyTorch would choose", run_attention, NULL},
     {0},
 };

@@ -6,6 +6,6 @@
 
 /* _scaled_dot_product_attention_math: products and softmax in fp32, all of it recorded by autograd. `mask` may be NULL. */
 struct tensor *attention_math(struct tape *tape, struct tensor *q, struct tensor *k, struct tensor *v,
-                              struct tensor *mask, bool causal);
+                              struct tensor *mask, bool causal, bool dropout);
 
 #endif

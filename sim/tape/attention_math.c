@@ -68,7 +68,7 @@ static struct tensor *probabilities(struct tape *tape, struct tensor *q, struct 
 }
 
 struct tensor *attention_math(struct tape *tape, struct tensor *q, struct tensor *k, struct tensor *v,
-                              struct tensor *mask, bool causal) {
+                              struct tensor *mask, bool causal, bool dropout) {
     enum dtype origin = q->dtype, high = dtype_bytes(origin) < 4 ? DTYPE_FLOAT32 : origin;
     struct tensor *wide[3] = {aten_to(tape, q, high), aten_to(tape, k, high), aten_to(tape, v, high)};
     struct tensor *scaled = aten_mul_scalar(tape, wide[0], true);
@@ -77,6 +77,11 @@ struct tensor *attention_math(struct tape *tape, struct tensor *q, struct tensor
     struct tensor *keys = repeat_heads(tape, wide[1], q->shape.size[1]);
     struct tensor *values = repeat_heads(tape, wide[2], q->shape.size[1]);
     struct tensor *p = probabilities(tape, scaled, keys, made ? made : mask);
+    if (dropout) {
+        struct tensor *kept = aten_dropout(tape, p);
+        tensor_unref(tape, p);
+        p = kept;
+    }
     struct tensor *second = aten_to(tape, p, origin); /* the op's second result, which nobody takes */
     struct tensor *product = aten_matmul(tape, p, values);
     struct tensor *out = aten_to(tape, product, origin);

@@ -69,7 +69,7 @@ static struct tensor *sorted_gradient(struct tape *tape, struct tensor *grad, in
 /* saved[0] = indices; args: [0] rows, [1] width */
 static void backward_embedding(struct tape *tape, struct node *node, struct tensor **grads,
                                struct tensor **out) {
-    struct tensor *grad = aten_contiguous(tape, grads[0]);
+    struct tensor *rows = aten_contiguous(tape, node->saved[0]), *grad = aten_contiguous(tape, grads[0]);
     int64_t indices = shape_numel(&node->saved[0]->shape);
     struct shape shape = {.ndim = 2, .size = {node->args[0], node->args[1]}};
     if (indices > DIRECT_INDICES) {
@@ -79,6 +79,7 @@ static void backward_embedding(struct tape *tape, struct node *node, struct tens
         tape_kernel(tape, "embedding_backward", (uint64_t)shape_numel(&grad->shape), 2 * tensor_nbytes(grad), grad->dtype);
     }
     tensor_unref(tape, grad);
+    tensor_unref(tape, rows);
 }
 
 static const struct backward_op embedding_backward = {"EmbeddingBackward0", backward_embedding};
@@ -96,7 +97,10 @@ static void run_embedding(struct tape *tape, struct op_call *call) {
     struct node *node = node_create(tape, &embedding_backward, &weight, 1, 1);
     struct shape shape = indices->shape;
     shape.size[shape.ndim++] = weight->shape.size[1];
+    struct shape flat = {.ndim = 1, .size = {shape_numel(&indices->shape)}};
+    struct tensor *rows = aten_reshape(tape, indices, &flat); /* a copy of expanded indices, for the kernel alone */
     struct tensor *out = tape_new(tape, weight->dtype, &shape);
+    tensor_unref(tape, rows);
     tape_kernel(tape, "index_select", 0, 2 * tensor_nbytes(out) + tensor_nbytes(indices), weight->dtype);
     node_save(tape, node, 0, indices);
     if (node) {

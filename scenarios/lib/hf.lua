@@ -1,0 +1,64 @@
+-- hf.lua: what Transformers' models share (5.24): attention functions, losses, activations.
+local nn = use "nn"
+local F = use "functional"
+local hf = {}
+
+function hf.repeat_kv(hidden_states, n_rep)
+  local batch, kv_heads, slen, head_dim = table.unpack(hidden_states.shape)
+  if n_rep == 1 then
+    return hidden_states
+  end
+  hidden_states = hidden_states:unsqueeze(2):expand(batch, kv_heads, n_rep, slen, head_dim)
+  return hidden_states:reshape(batch, kv_heads * n_rep, slen, head_dim)
+end
+
+-- integrations/sdpa_attention.py. module: num_key_value_groups (1 when nil), is_causal (true when nil)
+function hf.sdpa_attention_forward(module, query, key, value, attention_mask, dropout)
+  local q_length = query:size(2)
+  local enable_gqa = false
+  local groups = module.num_key_value_groups or 1
+  if groups > 1 then
+    if not attention_mask and key:size(-1) <= 256 then
+      enable_gqa = true
+    else
+      key = hf.repeat_kv(key, groups)
+      value = hf.repeat_kv(value, groups)
+    end
+  end
+  local is_causal = q_length > 1 and not attention_mask and module.is_causal ~= false
+  local attn_output =
+    torch.scaled_dot_product_attention(query, key, value, attention_mask, is_causal, enable_gqa, dropout or 0.0)
+  attn_output = attn_output:reshape(attn_output:size(0), -1, q_length, value:size(-1))
+  attn_output = attn_output:transpose(1, 2):contiguous()
+  return attn_output, nil
+end
+
+-- activations.py
+local NewGELUActivation = nn.class()
+function NewGELUActivation:init() end
+function NewGELUActivation:forward(input)
+  return 0.5 * input * (1.0 + torch.tanh(math.sqrt(2.0 / math.pi) * (input + 0.044715 * torch.pow(input, 3.0))))
+end
+
+local activations = { gelu = nn.GELU, gelu_new = NewGELUActivation, relu = nn.ReLU, silu = nn.SiLU, tanh = nn.Tanh }
+function hf.activation(name)
+  return activations[name]()
+end
+
+local function fixed_cross_entropy(source, target)
+  local loss = F.cross_entropy(source, target)
+  return loss
+end
+
+-- loss_utils.py: the logits as float32, the labels padded instead of shifting the logits
+function hf.for_causal_lm_loss(logits, labels, vocab_size)
+  logits = logits:float()
+  labels = torch.pad(labels, { 0, 1 })
+  local shift_labels = labels:slice(-1, 1):contiguous()
+  logits = logits:view(-1, vocab_size)
+  shift_labels = shift_labels:view(-1)
+  local loss = fixed_cross_entropy(logits, shift_labels)
+  return loss
+end
+
+return hf

@@ -1,0 +1,105 @@
+/* split.c: one tensor seen in parts along a dim. The gradient is one tensor: the parts' gradients put together, zeros for
+ * a part without one (FunctionsManual.cpp split_with_sizes_backward). */
+#include "op.h"
+
+/* args: [0] dim, [1 + i] length of part i */
+static void backward_split(struct tape *tape, struct node *node, struct tensor **grads,
+                           struct tensor **out) {
+    const struct shape *shape = &node->edges[0].shape;
+    struct tensor *zeros[OP_MAX_OUTPUTS] = {NULL};
+    for (unsigned i = 0; i < node->output_count; i++) {
+        struct shape part = *shape;
+        part.size[node->args[0]] = node->args[1 + i];
+        if (!grads[i])
+            zeros[i] = aten_full(tape, &part, node->edges[0].dtype);
+    }
+    out[0] = tape_new(tape, node->edges[0].dtype, shape);
+    tape_kernel(tape, "cat", 0, 2 * tensor_nbytes(out[0]), out[0]->dtype);
+    for (unsigned i = 0; i < node->output_count; i++)
+        tensor_unref(tape, zeros[i]);
+}
+
+static const struct backward_op split_backward = {"SplitBackward0", backward_split};
+static const struct backward_op split_sizes_backward = {"SplitWithSizesBackward0", backward_split};
+
+static void split(struct tape *tape, struct op_call *call, const struct backward_op *backward, unsigned dim,
+                  const struct shape *lengths) {
+    struct tensor *t = call->arg[0].tensor;
+    bool grad = tape->grad_enabled;
+    struct node *node = node_create(tape, backward, &t, 1, lengths->ndim);
+    if (node)
+        node->args[0] = dim;
+    int64_t start = 0;
+    tape->grad_enabled = false; /* one node for all parts */
+    for (unsigned i = 0; i < lengths->ndim; i++) {
+        struct tensor *part = aten_narrow(tape, t, dim, start, lengths->size[i]);
+        start += lengths->size[i];
+        if (node)
+            node->args[1 + i] = lengths->size[i];
+        node_set_output(node, part, i);
+        call->out[call->out_count++] = part;
+    }
+    tape->grad_enabled = grad;
+    node_finish(tape, node);
+}
+
+static unsigned dim_of(struct tape *tape, const struct op_call *call, const struct op_arg *arg) {
+    const struct shape *shape = &call->arg[0].tensor->shape;
+    unsigned dim = 0;
+    if (shape->ndim == 0 || !shape_wrap_dim(shape, arg->integer, &dim))
+        tape_fail(tape, ERROR_BAD_SCENARIO, "%s: dim %lld of a tensor of %u dims", call->op->name, (long long)arg->integer,
+                  shape->ndim);
+    return dim;
+}
+
+/* Parts of `length`, the last what is left. */
+static void split_even(struct tape *tape, struct op_call *call, unsigned dim, int64_t length) {
+    int64_t n = call->arg[0].tensor->shape.size[dim];
+    int64_t parts = length > 0 ? (n + length - 1) / length : 0;
+    if (parts < 1 || parts > OP_MAX_OUTPUTS) {
+        tape_fail(tape, ERROR_BAD_SCENARIO, "%s: %lld parts; 1 to %d are possible", call->op->name, (long long)parts,
+                  OP_MAX_OUTPUTS);
+        call->out[call->out_count++] = tensor_ref(call->arg[0].tensor);
+        return;
+    }
+    struct shape lengths = {.ndim = (unsigned)parts};
+    for (int64_t i = 0; i < parts; i++)
+        lengths.size[i] = i + 1 < parts ? length : n - i * length;
+    split(tape, call, &split_backward, dim, &lengths);
+}
+
+static void run_split(struct tape *tape, struct op_call *call) {
+    split_even(tape, call, dim_of(tape, call, &call->arg[2]), call->arg[1].integer);
+}
+
+static void run_chunk(struct tape *tape, struct op_call *call) {
+    unsigned dim = dim_of(tape, call, &call->arg[2]);
+    const struct shape *shape = &call->arg[0].tensor->shape;
+    int64_t n = shape->ndim ? shape->size[dim] : 0, chunks = call->arg[1].integer;
+    split_even(tape, call, dim, chunks > 0 ? (n + chunks - 1) / chunks : 0);
+}
+
+static void run_split_with_sizes(struct tape *tape, struct op_call *call) {
+    const struct shape *lengths = &call->arg[1].shape;
+    unsigned dim = dim_of(tape, call, &call->arg[2]);
+    const struct shape *shape = &call->arg[0].tensor->shape;
+    int64_t sum = 0;
+    for (unsigned i = 0; i < lengths->ndim; i++)
+        sum += lengths->size[i];
+    if (shape->ndim == 0 || sum != shape->size[dim] || lengths->ndim == 0) {
+        char a[128], b[128];
+        tape_fail(tape, ERROR_BAD_SCENARIO, "split: parts %s of dim %u of %s", shape_format(lengths, a, sizeof a), dim,
+                  shape_format(shape, b, sizeof b));
+        call->out[call->out_count++] = tensor_ref(call->arg[0].tensor);
+        return;
+    }
+    split(tape, call, &split_sizes_backward, dim, lengths);
+}
+
+const struct op ops_split[] = {
+    {"split", "self:T split_size:i dim:i=0", AUTOCAST_NONE, "views of split_size each along a dim", run_split, NULL},
+    {"split_with_sizes", "self:T split_sizes:I dim:i=0", AUTOCAST_NONE, "views of given sizes along a dim",
+     run_split_with_sizes, NULL},
+    {"chunk", "self:T chunks:i dim:i=0", AUTOCAST_NONE, "views that part a dim in chunks", run_chunk, NULL},
+    {0},
+};
