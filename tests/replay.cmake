@@ -1,6 +1,6 @@
 # Replay: a real trace's requests through the allocator model.
 vs_test(replay USES engine trace)
-set_source_files_properties(unit/test_replay.c PROPERTIES COMPILE_OPTIONS "SHELL:-iquote ${CMAKE_CURRENT_SOURCE_DIR}/replay")
+vs_quote_dir(test_replay PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/replay)
 
 # replay_all FOLDER ...: a row a trace; ctest runs it on the committed traces, tests/replay/run on all that are there.
 add_executable(replay_all replay/replay_all.c)

@@ -186,8 +186,8 @@ struct snapshot {
     ARRAY(struct snapshot_chunk) chunks;
     ARRAY(uint32_t) items;
     ARRAY(uint64_t) tuples; /* two numbers each: pool ids */
-    uint64_t
-        items_left; /* how many more list items may be visited: sharing cannot multiply the work */
+    /* how many more list items may be visited: sharing cannot multiply the work */
+    uint64_t items_left;
     const struct trace_options *options;
 };
 

@@ -33,9 +33,9 @@ struct caching_pool_id {
 };
 
 struct caching_pool_options {
-    bool
-        use_on_oom; /* the default pool may take its free blocks before an out-of-memory (2.9 on) */
-    bool no_split;  /* its blocks are never split (2.9 on) */
+    /* the default pool may take its free blocks before an out-of-memory (2.9 on) */
+    bool use_on_oom;
+    bool no_split; /* its blocks are never split (2.9 on) */
 };
 
 /* Which requests a redirection catches. */

@@ -107,8 +107,8 @@ struct caching_rules {
     bool inner_redirect_wins;
     bool redirect_suspends; /* any redirection, not only a capture, stops events and releases */
     bool full_fraction_lifts_limit;
-    bool
-        drops_small_reservation; /* a reservation that cannot hold the request is dropped at once */
+    /* a reservation that cannot hold the request is dropped at once */
+    bool drops_small_reservation;
 };
 
 struct caching {

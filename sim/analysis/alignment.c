@@ -198,8 +198,8 @@ struct judge {
     const struct alignment_side *simulated, *real;
     struct alignment *out;
     uint32_t *stamp; /* by real item: the pair in whose gap it is freed, + 1 */
-    uint32_t
-        *segment_partner;   /* by simulated segment: the real one, ALIGNMENT_NONE: not used yet */
+    /* by simulated segment: the real one, ALIGNMENT_NONE: not used yet */
+    uint32_t *segment_partner;
     bool *is_segment_taken; /* by real segment */
 };
 

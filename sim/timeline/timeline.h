@@ -63,8 +63,8 @@ struct timeline_block {
     uint64_t address, requested_bytes;
     uint64_t block_bytes; /* the allocator's: rounding and unsplit rest included */
     uint32_t alloc_event; /* TIMELINE_NONE: alive before the first event */
-    uint32_t
-        free_event; /* FREE_REQUESTED; TIMELINE_NONE: never (or before the first event, see pending_at_start) */
+    /* FREE_REQUESTED; TIMELINE_NONE: never (or before the first event, see pending_at_start) */
+    uint32_t free_event;
     uint32_t complete_event; /* FREE_COMPLETED; TIMELINE_NONE: never */
     uint32_t segment;        /* TIMELINE_NONE: unknown */
     uint32_t owner;          /* string: module path, "model.layers.3.mlp.gate_proj" */
@@ -77,8 +77,8 @@ struct timeline_block {
     uint8_t dtype;    /* enum dtype */
     uint8_t device;
     bool small_pool;
-    bool
-        pending_at_start; /* freed before the first event, completion still to come: active, not allocated */
+    /* freed before the first event, completion still to come: active, not allocated */
+    bool pending_at_start;
 };
 
 struct timeline_segment {
