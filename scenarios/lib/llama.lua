@@ -1,11 +1,13 @@
 -- llama.lua: LlamaForCausalLM as Transformers 5.24 runs it (models/llama/modeling_llama.py), name by name, because a name
--- is what keeps a tensor alive.
+-- is what keeps a tensor alive. Mistral, Qwen2 and Qwen3 are the same code but for what config says; other families
+-- (phi3.lua, gemma.lua, moe.lua, deepseek.lua) bring classes of their own in place of some of these (config.classes).
 local nn = use "nn"
 local F = use "functional"
 local masking = use "masking"
 local llama = {}
 
 local LlamaRMSNorm = nn.class()
+llama.RMSNorm = LlamaRMSNorm
 function LlamaRMSNorm:init(hidden_size)
   self.weight = nn.Parameter(torch.ones({ hidden_size }))
 end
@@ -18,8 +20,9 @@ function LlamaRMSNorm:forward(hidden_states)
 end
 
 local LlamaRotaryEmbedding = nn.class()
+llama.RotaryEmbedding = LlamaRotaryEmbedding
 local function compute_default_rope_parameters(config)
-  local base, dim = 10000.0, config.head_dim
+  local base, dim = 10000.0, config.rotary_dim
   local inv_freq = 1.0 / (base ^ (torch.arange(0, dim, 2, torch.float32) / dim))
   return inv_freq
 end
@@ -42,14 +45,16 @@ function LlamaRotaryEmbedding:forward(x, position_ids)
   return cos:to(x.dtype), sin:to(x.dtype)
 end
 
-local function rotate_half(x)
+function llama.rotate_half(x)
   local half = x:size(-1) // 2
   local x1 = x:slice(-1, nil, half)
   local x2 = x:slice(-1, half)
   return torch.cat({ -x2, x1 }, -1)
 end
 
-local function apply_rotary_pos_emb(q, k, cos, sin)
+local rotate_half = llama.rotate_half
+
+function llama.apply_rotary_pos_emb(q, k, cos, sin)
   cos = cos:unsqueeze(1)
   sin = sin:unsqueeze(1)
   local q_embed = (q * cos) + (rotate_half(q) * sin)
@@ -58,11 +63,13 @@ local function apply_rotary_pos_emb(q, k, cos, sin)
 end
 
 local LlamaMLP = nn.class()
-function LlamaMLP:init(config)
-  self.gate_proj = nn.Linear(config.hidden, config.intermediate, false)
-  self.up_proj = nn.Linear(config.hidden, config.intermediate, false)
-  self.down_proj = nn.Linear(config.intermediate, config.hidden, false)
-  self.act_fn = nn.SiLU()
+llama.MLP = LlamaMLP
+function LlamaMLP:init(config, intermediate)
+  intermediate = intermediate or config.intermediate
+  self.gate_proj = nn.Linear(config.hidden, intermediate, false)
+  self.up_proj = nn.Linear(config.hidden, intermediate, false)
+  self.down_proj = nn.Linear(intermediate, config.hidden, false)
+  self.act_fn = config.activation == "gelu" and nn.GELU() or nn.SiLU()
 end
 function LlamaMLP:forward(x)
   local down_proj = self.down_proj(self.act_fn(self.gate_proj(x)) * self.up_proj(x))
@@ -78,10 +85,15 @@ local function repeat_kv(hidden_states, n_rep)
   return hidden_states:reshape(batch, kv_heads * n_rep, slen, head_dim)
 end
 
-local function eager_attention_forward(module, query, key, value, attention_mask)
+local function eager_attention_forward(module, query, key, value, attention_mask, softcap)
   local key_states = repeat_kv(key, module.num_key_value_groups)
   local value_states = repeat_kv(value, module.num_key_value_groups)
   local attn_weights = torch.matmul(query, key_states:transpose(2, 3)) * module.scaling
+  if softcap then
+    attn_weights = attn_weights / softcap
+    attn_weights = torch.tanh(attn_weights)
+    attn_weights = attn_weights * softcap
+  end
   if attention_mask then
     attn_weights = attn_weights + attention_mask
   end
@@ -91,12 +103,24 @@ local function eager_attention_forward(module, query, key, value, attention_mask
   return attn_output, attn_weights
 end
 
+-- integrations/sdpa_attention.py: a single query of grouped heads runs on the key/value heads
+local function pack_gqa(hidden_states, n_rep)
+  if not hidden_states or hidden_states:size(1) == 1 then
+    return hidden_states
+  end
+  local batch, heads, _, dim = table.unpack(hidden_states.shape)
+  return hidden_states:reshape(batch, heads // n_rep, n_rep, dim)
+end
+
 local function sdpa_attention_forward(module, query, key, value, attention_mask)
   local q_length = query:size(2)
   local enable_gqa = false
   if module.num_key_value_groups > 1 then
-    if not attention_mask and key:size(-1) <= 256 then
+    if not attention_mask and key:size(-1) == value:size(-1) and key:size(-1) <= 256 then
       enable_gqa = true
+    elseif q_length == 1 then
+      query = pack_gqa(query, module.num_key_value_groups)
+      attention_mask = pack_gqa(attention_mask, module.num_key_value_groups)
     else
       key = repeat_kv(key, module.num_key_value_groups)
       value = repeat_kv(value, module.num_key_value_groups)
@@ -109,44 +133,70 @@ local function sdpa_attention_forward(module, query, key, value, attention_mask)
   return attn_output, nil
 end
 
+function llama.attention_interface(config)
+  return config.attention == "eager" and eager_attention_forward or sdpa_attention_forward
+end
+
 local LlamaAttention = nn.class()
-function LlamaAttention:init(config)
+llama.Attention = LlamaAttention
+function LlamaAttention:init(config, layer_idx)
+  self.layer_idx = layer_idx
   self.head_dim = config.head_dim
   self.num_key_value_groups = config.heads // config.kv_heads
   self.scaling = self.head_dim ^ -0.5
-  self.attention = config.attention
-  self.q_proj = nn.Linear(config.hidden, config.heads * self.head_dim, false)
-  self.k_proj = nn.Linear(config.hidden, config.kv_heads * self.head_dim, false)
-  self.v_proj = nn.Linear(config.hidden, config.kv_heads * self.head_dim, false)
+  self.softcap = config.attention_softcap
+  self.attention_interface = llama.attention_interface(config)
+  self.q_proj = nn.Linear(config.hidden, config.heads * self.head_dim, config.qkv_bias == true)
+  self.k_proj = nn.Linear(config.hidden, config.kv_heads * self.head_dim, config.qkv_bias == true)
+  self.v_proj = nn.Linear(config.hidden, config.kv_heads * self.head_dim, config.qkv_bias == true)
   self.o_proj = nn.Linear(config.heads * self.head_dim, config.hidden, false)
+  self.qk_norm = config.qk_norm -- on the head dim only: "projected" before heads go in front, "transposed" after
+  if self.qk_norm then
+    self.q_norm = config.classes.RMSNorm(self.head_dim)
+    self.k_norm = config.classes.RMSNorm(self.head_dim)
+  end
 end
-function LlamaAttention:forward(hidden_states, position_embeddings, attention_mask)
+function LlamaAttention:forward(hidden_states, position_embeddings, attention_mask, cache)
   local batch, seq = hidden_states:size(0), hidden_states:size(1)
-  local query_states = self.q_proj(hidden_states):view(batch, seq, -1, self.head_dim):transpose(1, 2)
-  local key_states = self.k_proj(hidden_states):view(batch, seq, -1, self.head_dim):transpose(1, 2)
+  local query_states, key_states
+  if self.qk_norm == "projected" then
+    query_states = self.q_norm(self.q_proj(hidden_states):view(batch, seq, -1, self.head_dim)):transpose(1, 2)
+    key_states = self.k_norm(self.k_proj(hidden_states):view(batch, seq, -1, self.head_dim)):transpose(1, 2)
+  else
+    query_states = self.q_proj(hidden_states):view(batch, seq, -1, self.head_dim):transpose(1, 2)
+    key_states = self.k_proj(hidden_states):view(batch, seq, -1, self.head_dim):transpose(1, 2)
+  end
   local value_states = self.v_proj(hidden_states):view(batch, seq, -1, self.head_dim):transpose(1, 2)
+  if self.qk_norm == "transposed" then
+    query_states = self.q_norm(query_states)
+    key_states = self.k_norm(key_states)
+  end
   local cos, sin = position_embeddings[1], position_embeddings[2]
-  query_states, key_states = apply_rotary_pos_emb(query_states, key_states, cos, sin)
-  local attention_interface = self.attention == "eager" and eager_attention_forward or sdpa_attention_forward
+  query_states, key_states = llama.apply_rotary_pos_emb(query_states, key_states, cos, sin)
+  if cache then
+    key_states, value_states = cache:update(key_states, value_states, self.layer_idx)
+  end
   local attn_output, attn_weights =
-    attention_interface(self, query_states, key_states, value_states, attention_mask)
+    self.attention_interface(self, query_states, key_states, value_states, attention_mask, self.softcap)
   attn_output = attn_output:reshape(batch, seq, -1):contiguous()
   attn_output = self.o_proj(attn_output)
   return attn_output, attn_weights
 end
 
 local LlamaDecoderLayer = nn.class()
-function LlamaDecoderLayer:init(config)
-  self.self_attn = LlamaAttention(config)
-  self.mlp = LlamaMLP(config)
-  self.input_layernorm = LlamaRMSNorm(config.hidden)
-  self.post_attention_layernorm = LlamaRMSNorm(config.hidden)
+llama.DecoderLayer = LlamaDecoderLayer
+function LlamaDecoderLayer:init(config, layer_idx)
+  local classes = config.classes
+  self.self_attn = classes.Attention(config, layer_idx)
+  self.mlp = classes.make_mlp and classes.make_mlp(config, layer_idx) or classes.MLP(config)
+  self.input_layernorm = classes.RMSNorm(config.hidden)
+  self.post_attention_layernorm = classes.RMSNorm(config.hidden)
 end
-function LlamaDecoderLayer:forward(hidden_states, attention_mask, position_embeddings)
+function LlamaDecoderLayer:forward(hidden_states, attention_mask, position_embeddings, cache)
   local residual = hidden_states
   hidden_states = self.input_layernorm(hidden_states)
   local _
-  hidden_states, _ = self.self_attn(hidden_states, position_embeddings, attention_mask)
+  hidden_states, _ = self.self_attn(hidden_states, position_embeddings, attention_mask, cache)
   hidden_states = residual + hidden_states
   residual = hidden_states
   hidden_states = self.post_attention_layernorm(hidden_states)
@@ -155,29 +205,39 @@ function LlamaDecoderLayer:forward(hidden_states, attention_mask, position_embed
   return hidden_states
 end
 
+-- One mask a kind of layer; all layers of LLaMA are of the kind "full".
+local function create_masks(config, inputs_embeds, position_ids, cache)
+  local masks = {}
+  for _, kind in ipairs(config.mask_kinds) do
+    masks[kind] = masking.create_causal_mask(config, inputs_embeds, nil, position_ids, cache, kind)
+  end
+  return masks
+end
+
 local LlamaModel = nn.class()
 function LlamaModel:init(config)
   self.config = config
-  self.embed_tokens = nn.Embedding(config.vocab, config.hidden)
+  self.embed_tokens = config.classes.Embedding(config.vocab, config.hidden)
   local layers = {}
   for i = 1, config.layers do
-    layers[i] = LlamaDecoderLayer(config)
+    layers[i] = config.classes.DecoderLayer(config, i)
   end
   self.layers = nn.ModuleList(layers)
-  self.norm = LlamaRMSNorm(config.hidden)
-  self.rotary_emb = LlamaRotaryEmbedding(config)
+  self.norm = config.classes.RMSNorm(config.hidden)
+  self.rotary_emb = config.classes.RotaryEmbedding(config)
   self.rotary_emb:init_weights(config) -- post_init
 end
-function LlamaModel:forward(input_ids)
+function LlamaModel:forward(input_ids, cache)
   local inputs_embeds = self.embed_tokens(input_ids)
-  local past_seen_tokens = 0
+  local past_seen_tokens = cache and cache:get_seq_length() or 0
   local position_ids = torch.arange(inputs_embeds:size(1)) + past_seen_tokens
   position_ids = position_ids:unsqueeze(0)
-  local causal_mask = masking.create_causal_mask(self.config, inputs_embeds, nil, position_ids)
+  local causal_mask_mapping = create_masks(self.config, inputs_embeds, position_ids, cache)
   local hidden_states = inputs_embeds
   local position_embeddings = { self.rotary_emb(hidden_states, position_ids) }
   for i = 0, self.layers.length - 1 do
-    hidden_states = self.layers[i](hidden_states, causal_mask, position_embeddings)
+    local kind = self.config.layer_kinds[i + 1]
+    hidden_states = self.layers[i](hidden_states, causal_mask_mapping[kind], position_embeddings, cache)
   end
   hidden_states = self.norm(hidden_states)
   return { last_hidden_state = hidden_states }
@@ -198,6 +258,8 @@ local function for_causal_lm_loss(logits, labels, vocab_size)
   return loss
 end
 
+llama.Embedding = nn.Embedding
+
 local LlamaForCausalLM = nn.class()
 function LlamaForCausalLM:init(config)
   self.config = config
@@ -207,10 +269,15 @@ function LlamaForCausalLM:init(config)
     nn.replace(self.lm_head, "weight", self.model.embed_tokens.weight)
   end
 end
-function LlamaForCausalLM:forward(input_ids, labels)
-  local outputs = self.model(input_ids)
+function LlamaForCausalLM:forward(input_ids, labels, cache)
+  local outputs = self.model(input_ids, cache)
   local hidden_states = outputs.last_hidden_state
   local logits = self.lm_head(hidden_states)
+  if self.config.final_softcap then
+    logits = logits / self.config.final_softcap
+    logits = torch.tanh(logits)
+    logits = logits * self.config.final_softcap
+  end
   local loss = nil
   if labels then
     loss = for_causal_lm_loss(logits, labels, self.config.vocab)
@@ -218,9 +285,19 @@ function LlamaForCausalLM:forward(input_ids, labels)
   return { loss = loss, logits = logits }
 end
 
--- config: hidden intermediate layers heads kv_heads vocab tie_embeddings attention; built in the given type
+local function with_defaults(config)
+  config.head_dim = (config.head_dim or 0) > 0 and config.head_dim or config.hidden // config.heads
+  config.rotary_dim = config.rotary_dim or config.head_dim
+  config.classes = setmetatable(config.classes or {}, { __index = llama })
+  config.mask_kinds = config.mask_kinds or { "full" }
+  config.layer_kinds = config.layer_kinds or setmetatable({}, { __index = function() return config.mask_kinds[1] end })
+  return setmetatable(config, {})
+end
+
+-- config: hidden intermediate layers heads kv_heads head_dim vocab tie_embeddings attention, and what a family sets beside
+-- (families.lua); built in the given type
 function llama.LlamaForCausalLM(config, dtype)
-  config.head_dim = config.hidden // config.heads
+  with_defaults(config)
   local default = torch.set_default_dtype(dtype)
   local model = LlamaForCausalLM(config)
   torch.set_default_dtype(default)

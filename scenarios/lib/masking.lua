@@ -15,8 +15,12 @@ local function find_packed_sequence_indices(position_ids)
   return nil
 end
 
-local function preprocess_mask_arguments(inputs_embeds, attention_mask, position_ids)
+-- With a cache the keys seen before count; without one the position ids tell whether sequences are packed.
+local function preprocess_mask_arguments(inputs_embeds, attention_mask, position_ids, cache)
   local q_length = inputs_embeds:size(1)
+  if cache then
+    return q_length, cache:get_seq_length() + q_length, cache:get_seq_length()
+  end
   if position_ids and not attention_mask then
     local batch_size = inputs_embeds:size(0)
     if batch_size ~= position_ids:size(0) then
@@ -24,19 +28,45 @@ local function preprocess_mask_arguments(inputs_embeds, attention_mask, position
     end
     find_packed_sequence_indices(position_ids)
   end
-  return q_length
+  return q_length, q_length, 0
+end
+
+local function causal_mask_function(_, _, q_idx, kv_idx)
+  return kv_idx:le(q_idx)
+end
+
+local function sliding_window_overlay(sliding_window)
+  return function(_, _, q_idx, kv_idx)
+    return kv_idx:gt(q_idx - sliding_window)
+  end
+end
+
+local function and_masks(...)
+  local mask_functions = { ... }
+  return function(batch_idx, head_idx, q_idx, kv_idx)
+    local result = torch.ones({}, torch.bool)
+    for _, mask in ipairs(mask_functions) do
+      result = result:bitwise_and(mask(batch_idx, head_idx, q_idx, kv_idx))
+    end
+    return result
+  end
+end
+
+-- sdpa's kernels know causal: no mask where that says it all (_ignore_causal_mask_sdpa)
+local function ignore_causal_mask_sdpa(q_length, kv_length, q_offset, local_size)
+  if local_size and kv_length >= local_size then
+    return false
+  end
+  return q_length == 1 or kv_length == q_length or q_offset == 0
 end
 
 -- A boolean mask [batch, 1, q, kv] by comparing index vectors.
-local function sdpa_mask(batch_size, q_length, kv_length)
+local function sdpa_mask(batch_size, q_length, kv_length, q_offset, mask_function)
   local batch_arange = torch.arange(batch_size)
   local head_arange = torch.arange(1)
-  local q_arange = torch.arange(q_length) + 0
+  local q_arange = torch.arange(q_length) + q_offset
   local kv_arange = torch.arange(kv_length) + 0
-  local function causal_mask_function(_, _, q_idx, kv_idx)
-    return kv_idx:le(q_idx)
-  end
-  local attention_mask = causal_mask_function(
+  local attention_mask = mask_function(
     batch_arange:view(-1, 1, 1, 1),
     head_arange:view(1, -1, 1, 1),
     q_arange:view(1, 1, -1, 1),
@@ -47,19 +77,29 @@ local function sdpa_mask(batch_size, q_length, kv_length)
 end
 
 -- eager attention adds 0 or the lowest number of the type
-local function eager_mask(batch_size, q_length, kv_length, dtype)
-  local mask = sdpa_mask(batch_size, q_length, kv_length)
+local function eager_mask(batch_size, q_length, kv_length, q_offset, mask_function, dtype)
+  local mask = sdpa_mask(batch_size, q_length, kv_length, q_offset, mask_function)
   mask = torch.where(mask, torch.zeros({}, dtype), -1.0)
   return mask
 end
 
--- Nothing for sdpa (its kernels know causal), a mask of the activations' type for eager.
-function masking.create_causal_mask(config, inputs_embeds, attention_mask, position_ids)
-  local q_length = preprocess_mask_arguments(inputs_embeds, attention_mask, position_ids)
-  if config.attention ~= "eager" then
+-- Nothing for sdpa while causal says it all, else a boolean mask; a mask of the activations' type for eager.
+-- kind: "full", or "sliding" for keys within config.sliding_window of the query
+function masking.create_causal_mask(config, inputs_embeds, attention_mask, position_ids, cache, kind)
+  local q_length, kv_length, q_offset = preprocess_mask_arguments(inputs_embeds, attention_mask, position_ids, cache)
+  local batch_size = inputs_embeds:size(0)
+  local sliding_window = kind == "sliding" and config.sliding_window or nil
+  local mask_function = causal_mask_function
+  if sliding_window then
+    mask_function = and_masks(sliding_window_overlay(sliding_window), causal_mask_function)
+  end
+  if config.attention == "eager" then
+    return eager_mask(batch_size, q_length, kv_length, q_offset, mask_function, inputs_embeds.dtype)
+  end
+  if ignore_causal_mask_sdpa(q_length, kv_length, q_offset, sliding_window) then
     return nil
   end
-  return eager_mask(inputs_embeds:size(0), q_length, q_length, inputs_embeds.dtype)
+  return sdpa_mask(batch_size, q_length, kv_length, q_offset, mask_function)
 end
 
 return masking

@@ -58,6 +58,7 @@ struct tensor *aten_softmax(struct tape *tape, struct tensor *t);
 struct tensor *aten_dropout(struct tape *tape, struct tensor *t);
 
 /* elementwise.c, join.c */
+struct tensor *aten_cat(struct tape *tape, struct tensor *const *list, size_t count, int64_t dim);
 struct tensor *aten_where(struct tape *tape, struct tensor *condition, struct tensor *a, struct tensor *b);
 struct tensor *aten_pad_last(struct tape *tape, struct tensor *t, int64_t after);
 

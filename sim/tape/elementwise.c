@@ -384,6 +384,11 @@ static void run_compare(struct tape *tape, struct op_call *call) {
     give(call, elementwise(tape, call->op->name, DTYPE_BOOL, in, in[1] ? 2 : 1));
 }
 
+static void run_bitwise(struct tape *tape, struct op_call *call) {
+    struct tensor *in[2] = {call->arg[0].tensor, call->arg[1].tensor};
+    give(call, elementwise(tape, call->op->name, result_type(in[0], in[1]), in, 2));
+}
+
 /* saved[0] = condition: each side's gradient is where(condition, grad, 0), the zero a 0-dim tensor on the device */
 static void backward_where(struct tape *tape, struct node *node, struct tensor **grads,
                            struct tensor **out) {
@@ -447,6 +452,8 @@ const struct op ops_elementwise[] = {
     {"eq", "self:T other:X", AUTOCAST_NONE, "self == other", run_compare, NULL},
     {"ne", "self:T other:X", AUTOCAST_NONE, "self != other", run_compare, NULL},
     {"le", "self:T other:X", AUTOCAST_NONE, "self <= other", run_compare, NULL},
+    {"gt", "self:T other:X", AUTOCAST_NONE, "self > other", run_compare, NULL},
+    {"bitwise_and", "self:T other:T", AUTOCAST_NONE, "self & other", run_bitwise, NULL},
     {"where", "condition:T self:X other:X", AUTOCAST_NONE, "self where condition, else other", run_where, NULL},
     {0},
 };

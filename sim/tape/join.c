@@ -16,7 +16,16 @@ static void backward_cat(struct tape *tape, struct node *node, struct tensor **g
 
 static const struct backward_op cat_backward = {"CatBackward0", backward_cat};
 
-static struct tensor *cat(struct tape *tape, struct tensor *const *list, size_t count, int64_t wanted) {
+/* A tensor of shape [0] is skipped whatever the others' dims are (TensorShape.cpp cat_should_skip_tensor). */
+static bool is_skipped(const struct tensor *t) {
+    return t->shape.ndim == 1 && t->shape.size[0] == 0;
+}
+
+struct tensor *aten_cat(struct tape *tape, struct tensor *const *list, size_t count, int64_t wanted) {
+    while (count > 1 && is_skipped(list[0])) { /* the empty start of what grows */
+        list++;
+        count--;
+    }
     unsigned dim = 0;
     if (count == 0 || count > UINT16_MAX) {
         struct shape empty = {.ndim = 1};
@@ -58,7 +67,7 @@ static struct tensor *cat(struct tape *tape, struct tensor *const *list, size_t 
 }
 
 static void run_cat(struct tape *tape, struct op_call *call) {
-    call->out[call->out_count++] = cat(tape, call->arg[0].list, call->arg[0].list_count, call->arg[1].integer);
+    call->out[call->out_count++] = aten_cat(tape, call->arg[0].list, call->arg[0].list_count, call->arg[1].integer);
 }
 
 /* stack of 0-dim tensors along a new first dim: one output, no temporaries. */

@@ -1,0 +1,67 @@
+-- families.lua: models of LLaMA's kind by name: what sets each apart from LLaMA. A family is a function that completes a
+-- config (see llama.lua for its fields) from what the scenario gave.
+local llama = use "llama"
+local families = {}
+
+-- config.sliding_window = 0: none. Every layer slides (mistral), or those that `is_sliding` names.
+local function sliding(config, is_sliding)
+  if config.sliding_window == 0 then
+    return
+  end
+  if not is_sliding then
+    config.mask_kinds = { "sliding" }
+    return
+  end
+  config.mask_kinds = { "full", "sliding" }
+  config.layer_kinds = {}
+  for i = 1, config.layers do
+    config.layer_kinds[i] = is_sliding(i) and "sliding" or "full"
+  end
+end
+
+function families.llama() end
+
+function families.mistral(config)
+  sliding(config)
+end
+
+function families.qwen2(config)
+  config.qkv_bias = true
+end
+
+function families.qwen3(config)
+  config.qk_norm = "projected"
+end
+
+function families.phi3(config)
+  config.classes = use "phi3"
+  sliding(config)
+end
+
+-- attention and logits are capped by tanh; sdpa cannot do that
+function families.gemma2(config)
+  config.classes = use "gemma"
+  config.activation = "gelu"
+  config.attention = "eager"
+  config.attention_softcap, config.final_softcap = 50.0, 30.0
+  sliding(config, function(i)
+    return i % 2 == 1
+  end)
+end
+
+-- five layers slide for one that sees everything
+function families.gemma3(config)
+  config.classes = use "gemma"
+  config.activation = "gelu"
+  config.qk_norm = "transposed"
+  sliding(config, function(i)
+    return i % 6 ~= 0
+  end)
+end
+
+function families.make(config, dtype)
+  families[config.model](config)
+  return llama.LlamaForCausalLM(config, dtype)
+end
+
+return families

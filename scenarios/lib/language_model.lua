@@ -1,0 +1,51 @@
+-- language_model.lua: what a script does with a causal language model: train it, evaluate it, generate with it.
+local optim = use "optim"
+local cache = use "cache"
+local language_model = {}
+
+function language_model.ids(batch, length)
+  return torch.zeros({ batch, length }, torch.int64):as("input", "input_ids")
+end
+
+-- One optimizer step over p.accumulate micro-batches of the same tokens.
+function language_model.train_step(model, optimizer, p, input_ids)
+  for _ = 1, p.accumulate do
+    phase "forward"
+    local out = torch.autocast(p.autocast, model, input_ids, input_ids)
+    local loss = out.loss
+    if p.accumulate > 1 then
+      loss = loss / p.accumulate
+    end
+    phase "backward"
+    loss:backward()
+  end
+  phase "optimizer"
+  if p.clip > 0 then
+    optim.clip_grad_norm_(optimizer.params, p.clip)
+  end
+  optimizer:step()
+  phase "zero_grad"
+  optimizer:zero_grad(p.set_to_none)
+end
+
+-- The loss of one batch without gradients.
+function language_model.evaluate(model, input_ids)
+  phase "evaluation"
+  torch.no_grad(model, input_ids, input_ids)
+end
+
+-- A prompt, then tokens one at a time. The scenario's tokens are all the same: sizes are what counts.
+function language_model.generate(model, p)
+  local input_ids = language_model.ids(p.batch, p.prompt)
+  local past = cache.DynamicCache()
+  phase "prefill"
+  local out = torch.no_grad(model, input_ids, nil, past)
+  local token = language_model.ids(p.batch, 1)
+  for _ = 1, p.new_tokens do
+    phase "decode"
+    out = torch.no_grad(model, token, nil, past)
+  end
+  return out
+end
+
+return language_model
