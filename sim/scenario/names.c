@@ -7,7 +7,11 @@
 
 #include "host.h"
 
-enum { TABLE_DEPTH = 3 };
+enum {
+    VALUE_DEPTH = 100, /* tables and closures within each other, as deep as C's stack allows */
+    MAX_FRAMES =
+        200000, /* as many calls as Lua's own stack allows; tail calls would have no limit */
+};
 
 static void release(struct host *host, struct holding *h) {
     struct tensor *tensor = h->tensor;
@@ -40,6 +44,47 @@ void names_fini(struct names *names, struct tape *tape) {
     }
     array_fini(&names->frames);
     array_fini(&names->watched);
+    xfree(names->visited);
+}
+
+/* ---- what a value holds ---- */
+
+static size_t visited_slot(const struct names *names, const void *value) {
+    size_t at = ((uintptr_t)value >> 4) * UINT32_C(2654435761) & (names->visited_capacity - 1);
+    while (names->visited[at].visit == names->visit && names->visited[at].value != value)
+        at = (at + 1) & (names->visited_capacity - 1);
+    return at;
+}
+
+static bool grow_visited(struct names *names) {
+    struct visited *old = names->visited;
+    size_t count = names->visited_capacity;
+    struct visited *fresh = xcalloc(count ? 2 * count : 64, sizeof *fresh);
+    if (!fresh)
+        return false;
+    names->visited = fresh;
+    names->visited_capacity = count ? 2 * count : 64;
+    for (size_t i = 0; i < count; i++)
+        if (old[i].visit == names->visit)
+            fresh[visited_slot(names, old[i].value)] = old[i];
+    xfree(old);
+    return true;
+}
+
+/* Whether this walk comes to the table or closure on top of the stack for the first time: they may contain each other. */
+static bool first_visit(lua_State *L, struct host *host) {
+    struct names *names = &host->names;
+    const void *value = lua_topointer(L, -1);
+    if (2 * (names->visited_count + 1) > names->visited_capacity && !grow_visited(names)) {
+        tape_fail_memory(host->tape);
+        return false;
+    }
+    size_t at = visited_slot(names, value);
+    if (names->visited[at].visit == names->visit)
+        return false;
+    names->visited[at] = (struct visited){value, names->visit};
+    names->visited_count++;
+    return true;
 }
 
 static struct frame *push_frame(struct host *host, bool is_c, unsigned ghosts) {
@@ -54,6 +99,9 @@ static struct frame *push_frame(struct host *host, bool is_c, unsigned ghosts) {
     struct frame *frame = &names->frames.at[names->depth++];
     frame->is_c = is_c;
     frame->ghosts = ghosts;
+    frame->changed = frame->has_tables = false;
+    frame->has_upvalues = true; /* until its first scan has seen them */
+    frame->slots = 0;
     return frame;
 }
 
@@ -64,35 +112,98 @@ struct visit {
     void (*found)(struct visit *visit, struct tensor *tensor, struct tensor_list *list);
     const char *name;
     uint32_t slot;
+    bool indirect; /* others can change what is found: it is in a table, a closure or an upvalue */
+    bool upvalues; /* among the running function's */
 };
 
-static void visit_value(lua_State *L, struct visit *visit, int depth);
+static void visit_inside(lua_State *L, struct visit *visit, int depth);
 
 static void visit_table(lua_State *L, struct visit *visit, int depth) {
-    if (depth >= TABLE_DEPTH || !lua_checkstack(L, 4))
-        return;
-    if (lua_getmetatable(L, -1)) { /* modules and libraries hold their own */
-        lua_pop(L, 1);
-        return;
-    }
+    visit->frame->has_tables = true;
+    visit->frame->has_upvalues = visit->frame->has_upvalues || visit->upvalues;
     lua_pushnil(L);
     while (lua_next(L, -2)) {
-        visit_value(L, visit, depth + 1);
+        visit->host->instructions++;
+        if (lua_type(L, -1) >= LUA_TTABLE) /* or a function, or userdata */
+            visit_inside(L, visit, depth + 1);
+        lua_pop(L, 1);
+        if (lua_type(L, -1) == LUA_TUSERDATA)
+            visit_inside(L, visit, depth + 1);
+    }
+}
+
+static bool is_environment(const char *upvalue) {
+    return upvalue[0] == '_' && strcmp(upvalue, "_ENV") == 0;
+}
+
+/* An upvalue that is worth another look: anything but a function or a library's, class' or module's table. A function that
+ * names no other is read once a call. */
+static void note_upvalue(lua_State *L, struct visit *visit) {
+    int type = lua_type(L, -1);
+    if (type != LUA_TFUNCTION && type != LUA_TTABLE) /* a plain table tells by itself */
+        visit->frame->has_upvalues = true;
+}
+
+/* A closure holds the variables of its makers that it names. */
+static void visit_closure(lua_State *L, struct visit *visit, int depth) {
+    const char *name;
+    for (int i = 1; (name = lua_getupvalue(L, -1, i)); i++) {
+        if (!is_environment(name)) {
+            note_upvalue(L, visit);
+            visit_inside(L, visit, depth + 1);
+        }
         lua_pop(L, 1);
     }
 }
 
-/* The value on top of the stack and, for a plain table, what it contains. */
-static void visit_value(lua_State *L, struct visit *visit, int depth) {
-    int type = lua_type(L, -1);
+/* Tables with a metatable are modules, classes, libraries, which hold their own. C functions hold nothing, nor do functions
+ * that name only globals. */
+static bool is_container(lua_State *L, int type) {
     if (type == LUA_TTABLE) {
-        visit_table(L, visit, depth);
-    } else if (type == LUA_TUSERDATA) {
+        bool plain = !lua_getmetatable(L, -1);
+        if (!plain)
+            lua_pop(L, 1);
+        return plain;
+    }
+    const char *name =
+        type != LUA_TFUNCTION || lua_iscfunction(L, -1) ? NULL : lua_getupvalue(L, -1, 1);
+    if (!name)
+        return false;
+    lua_pop(L, 1);
+    if (!is_environment(name))
+        return true;
+    if (!lua_getupvalue(L, -1, 2))
+        return false;
+    lua_pop(L, 1);
+    return true;
+}
+
+/* The value on top of the stack and, for a plain table or closure, what it contains. */
+static void visit_inside(lua_State *L, struct visit *visit, int depth) {
+    int type = lua_type(L, -1);
+    if (type == LUA_TUSERDATA) {
         struct tensor *tensor = tensors_test(L, -1);
         struct tensor_list *list = tensor ? NULL : lists_test(L, -1);
         if (tensor || list)
             visit->found(visit, tensor, list);
+        return;
     }
+    if (!is_container(L, type) || depth >= VALUE_DEPTH || !lua_checkstack(L, 4) ||
+        !first_visit(L, visit->host))
+        return;
+    bool outer = visit->indirect;
+    visit->indirect = true;
+    if (type == LUA_TTABLE)
+        visit_table(L, visit, depth);
+    else
+        visit_closure(L, visit, depth);
+    visit->indirect = outer;
+}
+
+static void visit_value(lua_State *L, struct visit *visit) {
+    visit->host->names.visit++;
+    visit->host->names.visited_count = 0;
+    visit_inside(L, visit, 0);
 }
 
 static void add(struct host *host, struct holdings *to, struct holding h) {
@@ -110,27 +221,41 @@ static void hold(struct visit *visit, struct tensor *tensor, struct tensor_list 
     struct frame *frame = visit->frame;
     for (size_t i = 0; i < frame->held.count; i++) {
         struct holding *h = &frame->held.at[i];
-        if (h->scan != frame->scan && h->tensor == tensor && h->list == list && h->name == visit->name) {
+        if (h->scan != frame->scan && h->tensor == tensor && h->list == list &&
+            h->name == visit->name) {
             h->scan = frame->scan;
             h->slot = visit->slot;
             return;
         }
     }
     add(visit->host, &frame->held,
-        (struct holding){.name = visit->name, .tensor = tensor, .list = list, .scan = frame->scan, .slot = visit->slot,
-                         .seen_scan = frame->scan, .seen_slot = visit->slot});
+        (struct holding){.name = visit->name,
+                         .tensor = tensor,
+                         .list = list,
+                         .scan = frame->scan,
+                         .slot = visit->slot,
+                         .seen_scan = frame->scan,
+                         .seen_slot = visit->slot,
+                         .indirect = visit->indirect});
+    frame->changed = frame->changed || visit->indirect;
 }
 
 static void float_result(struct visit *visit, struct tensor *tensor, struct tensor_list *list) {
-    add(visit->host, &visit->frame->floats, (struct holding){.tensor = tensor, .list = list});
+    add(visit->host, &visit->frame->floats,
+        (struct holding){.tensor = tensor, .list = list, .slot = visit->slot});
 }
 
-/* A float that a temporary still holds is kept for one more scan. */
+/* A float that a temporary still holds is kept for one more scan. A call leaves its result in the register of the called
+ * function (a method call then moves it up by one); elsewhere its handle is a leftover. An operator's result may be in any
+ * register: its slot lies beyond all of them. */
 static void keep_float(struct visit *visit, struct tensor *tensor, struct tensor_list *list) {
-    for (size_t i = 0; i < visit->frame->floats.count; i++) {
-        struct holding *h = &visit->frame->floats.at[i];
-        if (h->tensor == tensor && h->list == list)
-            h->scan = visit->frame->scan;
+    struct frame *frame = visit->frame;
+    for (size_t i = 0; i < frame->floats.count; i++) {
+        struct holding *h = &frame->floats.at[i];
+        bool in_place = h->slot > frame->slots || visit->indirect || h->slot == visit->slot ||
+                        h->slot + 1 == visit->slot;
+        if (h->tensor == tensor && h->list == list && in_place)
+            h->scan = frame->scan;
     }
 }
 
@@ -148,20 +273,54 @@ static void see(struct frame *frame, const char *name, uint32_t slot) {
 
 static const char argument_name[] = "(argument)"; /* of a C call, or in `...` */
 
+/* What is bound to a name: the value on top of the stack. A handle whose tensor is gone means that the name was shadowed
+ * and is visible again; in Python it is one name, and what it was bound to last stays. */
+static void scan_name(lua_State *L, struct visit *visit, const char *name, uint32_t slot) {
+    int type = lua_type(L, -1);
+    struct tensor *tensor = type == LUA_TUSERDATA ? tensors_test(L, -1) : NULL;
+    struct tensor_list *list = type == LUA_TUSERDATA && !tensor ? lists_test(L, -1) : NULL;
+    if (type == LUA_TUSERDATA && !tensor && !list)
+        return;
+    visit->name = name;
+    visit->slot = slot;
+    see(visit->frame, name, slot);
+    if (tensor || list)
+        hold(visit, tensor, list);
+    else if (type == LUA_TTABLE || type == LUA_TFUNCTION)
+        visit_value(L, visit);
+}
+
+/* The variables of outer functions that the running one names, each under its own identity. */
+static void scan_upvalues(lua_State *L, struct visit *visit, lua_Debug *ar) {
+    const char *name;
+    visit->frame->has_upvalues = false;
+    lua_getinfo(L, "f", ar);
+    visit->indirect = visit->upvalues = true;
+    for (int i = 1; (name = lua_getupvalue(L, -1, i)); i++) {
+        if (!is_environment(name)) {
+            note_upvalue(L, visit);
+            scan_name(L, visit, lua_upvalueid(L, -2, i), 0);
+        }
+        lua_pop(L, 1);
+    }
+    visit->indirect = visit->upvalues = false;
+    lua_pop(L, 1);
+}
+
 /* The names of a Lua frame. */
 static void scan_names(lua_State *L, struct host *host, lua_Debug *ar, struct frame *frame) {
     struct visit visit = {.host = host, .frame = frame, .found = hold};
     const char *name;
     frame->scan = ++host->names.scan;
-    for (int i = 1; (name = lua_getlocal(L, ar, i)); i++) {
-        if (name[0] != '(') {
-            see(frame, name, (uint32_t)i);
-            visit.name = name;
-            visit.slot = (uint32_t)i;
-            visit_value(L, &visit, 0);
-        }
-        lua_pop(L, 1);
+    int slots = 0, base = lua_gettop(L);
+    for (; (name = lua_getlocal(L, ar, slots + 1)); slots++) {
+        if (name[0] != '(')
+            scan_name(L, &visit, name, (uint32_t)slots + 1);
+        lua_settop(L, base);
     }
+    frame->slots = (uint32_t)slots;
+    if (frame->has_upvalues)
+        scan_upvalues(L, &visit, ar);
 }
 
 /* The arguments of a C call, or a Lua function's `...`. */
@@ -170,7 +329,7 @@ static void scan_arguments(lua_State *L, struct host *host, lua_Debug *ar, struc
     int step = frame->is_c ? 1 : -1;
     for (int i = step; lua_getlocal(L, ar, i); i += step) {
         visit.slot++;
-        visit_value(L, &visit, 0);
+        visit_value(L, &visit);
         lua_pop(L, 1);
     }
 }
@@ -186,12 +345,57 @@ static void drop_stale(struct host *host, struct frame *frame) {
     size_t to = 0;
     for (size_t i = 0; i < frame->held.count; i++) {
         struct holding h = frame->held.at[i];
-        if (is_stale(frame, &h))
+        if (is_stale(frame, &h)) {
+            frame->changed = frame->changed || h.indirect;
             release(host, &h);
-        else
+        } else {
             frame->held.at[to++] = h;
+        }
     }
     frame->held.count = to;
+}
+
+void names_watch(lua_State *L, lua_CFunction function) {
+    struct host *host = host_of(L);
+    if (!array_push(&host->names.watched, function))
+        tape_fail_memory(host->tape);
+}
+
+static bool is_watched(const struct names *names, lua_CFunction function) {
+    for (size_t i = 0; i < names->watched.count; i++)
+        if (names->watched.at[i] == function)
+            return true;
+    return false;
+}
+
+static bool is_active_call(lua_State *L, lua_Debug *ar, bool *is_c) {
+    lua_getinfo(L, "f", ar);
+    *is_c = lua_iscfunction(L, -1) != 0;
+    bool active = !*is_c || is_watched(&host_of(L)->names, lua_tocfunction(L, -1));
+    lua_pop(L, 1);
+    return active;
+}
+
+/* When a function has changed a table or a variable that outer functions may name too, they are read again, from the
+ * frame below `level` and `index` to the bottom. Ghosts keep what they had. */
+static void scan_outer(lua_State *L, struct host *host, int level, size_t index) {
+    struct names *names = &host->names;
+    lua_Debug ar;
+    while (index > names->frames.at[index].ghosts && lua_getstack(L, ++level, &ar)) {
+        bool is_c;
+        if (!is_active_call(L, &ar, &is_c))
+            continue;
+        index -= 1 + names->frames.at[index].ghosts;
+        struct frame *frame = &names->frames.at[index];
+        assert(frame->is_c == is_c);
+        if (is_c)
+            continue;
+        uint32_t slots = frame->slots;
+        scan_names(L, host, &ar, frame);
+        frame->slots = slots;
+        drop_stale(host, frame);
+        frame->changed = false;
+    }
 }
 
 static bool holds(const struct frame *frame, const struct holding *f) {
@@ -220,8 +424,9 @@ static void settle_floats(lua_State *L, struct host *host, lua_Debug *ar, struct
     struct visit visit = {.host = host, .frame = caller, .found = keep_float};
     const char *name;
     for (int i = 1; ar && (name = lua_getlocal(L, ar, i)); i++) {
+        visit.slot = (uint32_t)i;
         if (name[0] == '(')
-            visit_value(L, &visit, 0);
+            visit_value(L, &visit);
         lua_pop(L, 1);
     }
     to = 0;
@@ -235,29 +440,23 @@ static void settle_floats(lua_State *L, struct host *host, lua_Debug *ar, struct
     floats->count = to;
 }
 
-void names_watch(lua_State *L, lua_CFunction function) {
-    struct host *host = host_of(L);
-    if (!array_push(&host->names.watched, function))
-        tape_fail_memory(host->tape);
-}
-
-static bool is_watched(const struct names *names, lua_CFunction function) {
-    for (size_t i = 0; i < names->watched.count; i++)
-        if (names->watched.at[i] == function)
-            return true;
-    return false;
-}
-
-static bool is_active_call(lua_State *L, lua_Debug *ar, bool *is_c) {
-    lua_getinfo(L, "f", ar);
-    *is_c = lua_iscfunction(L, -1) != 0;
-    bool active = !*is_c || is_watched(&host_of(L)->names, lua_tocfunction(L, -1));
-    lua_pop(L, 1);
-    return active;
+/* Walking tables and nesting tail calls cost the host something too. */
+static void check_limits(lua_State *L, struct host *host) {
+    if (host->names.depth >= MAX_FRAMES)
+        luaL_error(L, "more than %d calls within each other (an endless recursion?)", MAX_FRAMES);
+    if (host->instructions <= host->max_instructions)
+        return;
+    host->stopped = true;
+    luaL_where(L, 1);
+    error_set(&host->error, ERROR_LIMIT,
+              "%sstill running after %llu million Lua instructions (an endless loop?)",
+              lua_tostring(L, -1), (unsigned long long)(host->max_instructions / 1000000));
+    luaL_error(L, "%s", host->error.text);
 }
 
 static void on_call(lua_State *L, lua_Debug *ar, struct host *host, bool is_c) {
     struct names *names = &host->names;
+    check_limits(L, host);
     lua_Debug caller_ar;
     struct frame *caller = names->depth > 0 ? &names->frames.at[names->depth - 1] : NULL;
     bool tail = ar->event == LUA_HOOKTAILCALL;
@@ -272,12 +471,29 @@ static void on_call(lua_State *L, lua_Debug *ar, struct host *host, bool is_c) {
     if (!is_c)
         scan_names(L, host, ar, callee);
     scan_arguments(L, host, ar, callee);
+    callee->changed = false;
     if (!lua_caller)
         return;
     caller = &names->frames.at[caller_index]; /* the array may have moved */
     settle_floats(L, host, scan ? &caller_ar : NULL, caller, callee);
-    if (scan)
-        drop_stale(host, caller);
+    if (!scan)
+        return;
+    drop_stale(host, caller);
+    if (caller->changed)
+        scan_outer(L, host, 1, caller_index);
+    names->frames.at[caller_index].changed = false;
+}
+
+/* What the function put where outer ones can see it, after its last call. */
+static void scan_last_changes(lua_State *L, lua_Debug *ar, struct host *host) {
+    struct names *names = &host->names;
+    struct frame *frame = &names->frames.at[names->depth - 1];
+    if (frame->is_c || (!frame->has_upvalues && !frame->has_tables))
+        return;
+    scan_names(L, host, ar, frame);
+    drop_stale(host, frame);
+    if (frame->changed)
+        scan_outer(L, host, 0, names->depth - 1);
 }
 
 /* Results on their way float in the caller until its next scan finds who has them. */
@@ -285,12 +501,17 @@ static void on_return(lua_State *L, lua_Debug *ar, struct host *host) {
     struct names *names = &host->names;
     if (names->depth == 0)
         return;
+    scan_last_changes(L, ar, host);
     size_t pops = names->frames.at[names->depth - 1].ghosts + 1;
     lua_getinfo(L, "r", ar);
     if (names->depth > pops) {
-        struct visit visit = {.host = host, .frame = &names->frames.at[names->depth - pops - 1], .found = float_result};
-        for (unsigned i = 0; i < ar->ntransfer && lua_getlocal(L, ar, ar->ftransfer + (int)i); i++) {
-            visit_value(L, &visit, 0);
+        struct visit visit = {.host = host,
+                              .frame = &names->frames.at[names->depth - pops - 1],
+                              .found = float_result};
+        for (unsigned i = 0; i < ar->ntransfer && lua_getlocal(L, ar, ar->ftransfer + (int)i);
+             i++) {
+            visit.slot = visit.frame->slots + 1 + i;
+            visit_value(L, &visit);
             lua_pop(L, 1);
         }
     }

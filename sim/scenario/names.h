@@ -6,7 +6,8 @@
  *   a C call       (an op, a module call) holds its arguments until it returns
  *   a temporary    (an unnamed result) lives until the call that takes it as an argument has returned; a plain function's
  *                  parameter takes it over, so rebinding the parameter ends it
- *   a plain table  holds what it contains for as long as a name or a temporary holds the table
+ *   a plain table  holds what it contains, keys and values, for as long as a name or a temporary holds the table
+ *   a closure      holds the variables of outer functions that it names; rebinding one there rebinds it for all
  *   a tail call    keeps the caller's names until the call returns
  *
  * Lua's collector plays no part. The names are read off Lua's own frames: at every call of a Lua function, an op or a
@@ -17,6 +18,7 @@
 #define NAMES_H
 
 #include <lua.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "array.h"
@@ -30,9 +32,11 @@ struct holding {
     const char *name; /* Lua's own pointer, or names.c's word for an argument */
     struct tensor *tensor;
     struct tensor_list *list;
-    uint32_t scan;    /* number of the scan that last found it under its name, */
-    uint32_t slot;    /* and the local that held it then */
-    uint32_t seen_scan, seen_slot; /* the last scan and the last local of this name, whatever that held */
+    uint32_t scan; /* number of the scan that last found it under its name, */
+    uint32_t slot; /* and the local that held it then */
+    uint32_t seen_scan,
+        seen_slot; /* the last scan and the last local of this name, whatever that held */
+    bool indirect; /* found in a table, a closure or an upvalue, which others may change */
 };
 
 struct holdings {
@@ -43,9 +47,18 @@ struct holdings {
 struct frame {
     struct holdings held;   /* names and arguments */
     struct holdings floats; /* results that no name has yet */
-    uint32_t scan;   /* number of its last scan */
-    unsigned ghosts; /* frames below that ended in a tail call to this one */
+    uint32_t scan;          /* number of its last scan */
+    uint32_t slots;         /* its registers in use then */
+    unsigned ghosts;        /* frames below that ended in a tail call to this one */
     bool is_c;
+    bool has_upvalues, has_tables; /* what others may see the function change */
+    bool changed;                  /* it did, since outer frames were read */
+};
+
+/* A table or closure that a walk has come to; the number of the walk. */
+struct visited {
+    const void *value;
+    uint64_t visit;
 };
 
 struct names {
@@ -53,6 +66,9 @@ struct names {
     size_t depth;
     uint32_t scan;
     ARRAY(lua_CFunction) watched;
+    struct visited *visited; /* open addressing; entries of other walks are free */
+    size_t visited_count, visited_capacity;
+    uint64_t visit;
 };
 
 void names_fini(struct names *names, struct tape *tape);

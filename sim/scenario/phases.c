@@ -159,7 +159,7 @@ void phases_open(lua_State *L) {
         {"set_default_dtype", set_default_dtype}, {"set_grad_enabled", set_grad_enabled}, {"is_grad_enabled", is_grad_enabled}, {"no_grad", no_grad},
         {"autocast", autocast},                 {"hold", hold}, {"keep", keep},                       {"synchronize", synchronize},
         {NULL, NULL}};
-    static const lua_CFunction watched[] = {mark, no_grad, autocast, hold, keep};
+    static const lua_CFunction watched[] = {mark, phase, begin_step, synchronize, no_grad, autocast, hold, keep};
     for (size_t i = 0; i < sizeof watched / sizeof watched[0]; i++)
         names_watch(L, watched[i]);
     luaL_setfuncs(L, functions, 0);

@@ -1,0 +1,15 @@
+# Tests of sim/tape and sim/scenario.
+# Scenarios with what they must say beside them; VRAMSIM_REGOLD=1 rewrites that.
+vs_test(scenario_files USES scenario)
+set_tests_properties(scenario_files PROPERTIES DISABLED TRUE)
+foreach(folder names)
+  add_test(NAME scenario_${folder} COMMAND test_scenario_files ${CMAKE_CURRENT_SOURCE_DIR}/scenario/${folder})
+endforeach()
+
+# The lifetimes beside what Python itself does. Comprehensions share their function's frame from 3.12 on.
+find_package(Python3 3.11 COMPONENTS Interpreter)
+if(Python3_FOUND)
+  file(GLOB cases CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/scenario/names/*.lua)
+  add_test(NAME scenario_names_python
+    COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/scenario/names/oracle.py ${cases})
+endif()

@@ -1,0 +1,31 @@
+--[==[python
+def f(h):
+    for i in range(4):
+        if i % 2 == 0:
+            last = op(h)
+        else:
+            other = op(h)
+    mark("after the block")
+    op(h)
+    op(h)
+f(new())
+mark("returned")
+op(new())
+]==]
+local op, op2 = torch.zeros_like, torch.add
+-- a name bound by the last statement of a block, with no call after it in the block
+local function f(h)
+  for i = 0, 3 do
+    if i % 2 == 0 then
+      local last = op(h)
+    else
+      local other = op(h)
+    end
+  end
+  phase "after the block"
+  op(h)
+  op(h)
+end
+f(torch.zeros({ 1 }))
+phase "returned"
+op(torch.zeros({ 1 }))

@@ -1,0 +1,38 @@
+--[==[python
+list = []
+for i in range(3):
+    list.append(op(new()))
+def total(l):
+    s = op(l[0], l[1])
+    l[0] = None
+    s = op(s, l[2])
+    return s
+r = total(list)
+mark("list without its first")
+op(new())
+other = list
+list = None
+op(new())
+other = None
+op(r)
+]==]
+local op, op2 = torch.zeros_like, torch.add
+-- torch.list holds its members itself
+local list = torch.list()
+for i = 1, 3 do
+  list:append(op(torch.zeros({ 1 })))
+end
+local function total(l)
+  local s = op2(l[1], l[2])
+  l[1] = nil
+  s = op2(s, l[3])
+  return s
+end
+local r = total(list)
+phase "list without its first"
+op(torch.zeros({ 1 }))
+local other = list
+list = nil
+op(torch.zeros({ 1 }))
+other = nil
+op(r)
