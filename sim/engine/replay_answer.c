@@ -314,7 +314,8 @@ void answer_end_fill(struct replay_device *d) {
     while (own < first && tl->segments.at[own].device != d->result.device)
         own++;
     size_t kept = tl->segments.count - first;
-    memmove(tl->segments.at + own, tl->segments.at + first, kept * sizeof *tl->segments.at);
+    if (kept > 0)
+        memmove(tl->segments.at + own, tl->segments.at + first, kept * sizeof *tl->segments.at);
     tl->segments.count = own + kept;
     for (size_t i = 0; i < d->mapped.list.count; i++)
         d->mapped.list.at[i].value -= (uint32_t)(first - own);

@@ -378,6 +378,8 @@ static bool fill(struct start *start, struct error *err) {
             d->stopped = true;
             d->result.stopped_at = 0;
         }
+    if (!replay_ok(d->replay))
+        return error_host_memory(err);
     answer_end_fill(d);
     d->filling = false;
     return true;

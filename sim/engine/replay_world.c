@@ -199,6 +199,8 @@ static void on_completed(struct replay_device *d, const struct alloc_entry *entr
 static void on_entry(void *user, const struct alloc_entry *entry) {
     struct replay_device *d = user;
     bool compares = d->replay->config->reproduce;
+    if (!replay_ok(d->replay))
+        return; /* the replay ends with this request */
     switch (entry->kind) {
     case ALLOC_ENTRY_ALLOC:
         answer_alloc(d, entry);
