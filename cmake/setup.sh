@@ -50,11 +50,12 @@ setup_missing() {
     echo "${line# }"
 }
 
-setup_apt() { # setup_apt PREFIX PACKAGES: with fresh lists when the known ones do not do
-    local run=($1 env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0)
-    "${run[@]}" install -y --no-install-recommends $2 >&2 2>/dev/null && return
-    "${run[@]}" update >&2
-    "${run[@]}" install -y --no-install-recommends $2 >&2
+setup_apt() { # PREFIX PACKAGES: with fresh lists when the known ones do not do. What apt says shows on a terminal only.
+    local run=($1 env DEBIAN_FRONTEND=noninteractive apt-get -y -qq --no-install-recommends) shown=/dev/null
+    [ ! -t 2 ] || shown=/dev/stderr
+    "${run[@]}" install $2 >$shown 2>/dev/null && return
+    "${run[@]}" update >$shown
+    "${run[@]}" install $2 >$shown
 }
 
 # What it takes to become root: nothing, sudo, or 1 when there is no way.
@@ -102,7 +103,7 @@ setup_packages() {
 }
 
 setup_install() { # PRIVILEGE NEEDED WANTED
-    setup_say "installing with apt-get ..."
+    setup_say "installing with apt-get (a minute or two) ..."
     setup_apt "$1" "$2 $3" && return 0
     [ -z "$2" ] || setup_apt "$1" "$2" || setup_die "these could not be installed: $2"
     setup_say "going on without: $3"
