@@ -85,6 +85,94 @@ function nn.train(module, mode)
   end
 end
 
+-- Module._apply: the modules within first, then the own parameters, then the own buffers.
+local function apply(module, f)
+  for _, key in ipairs(module._members) do
+    if type(module[key]) == "table" then
+      apply(module[key], f)
+    end
+  end
+  for _, buffers in ipairs { false, true } do
+    for _, key in ipairs(module._members) do
+      local member = module[key]
+      if type(member) ~= "table" and member.is_buffer == buffers then
+        f(member)
+      end
+    end
+  end
+end
+
+-- What make() builds is built in host memory and then moved, as Model().cuda() does.
+function nn.cuda(make)
+  local default = torch.set_default_device("cpu")
+  local module = make()
+  torch.set_default_device(default)
+  apply(module, torch.cuda_)
+  nn.name(module)
+  return module
+end
+
+-- module.to(memory_format=torch.channels_last)
+function nn.to_memory_format(module, memory_format)
+  apply(module, function(t)
+    torch.to_format_(t, memory_format)
+  end)
+  nn.name(module)
+end
+
+-- A number for both dims, or a table.
+local function pair(value)
+  return type(value) == "table" and value or { value, value }
+end
+
+-- options: stride padding dilation groups bias
+nn.Conv2d = nn.class()
+function nn.Conv2d:init(in_channels, out_channels, kernel_size, options)
+  local o = options or {}
+  local kernel = pair(kernel_size)
+  self.stride, self.padding, self.dilation = pair(o.stride or 1), pair(o.padding or 0), pair(o.dilation or 1)
+  self.groups = o.groups or 1
+  self.weight = nn.Parameter(torch.empty({ out_channels, in_channels // self.groups, kernel[1], kernel[2] }))
+  if o.bias ~= false then
+    self.bias = nn.Parameter(torch.empty({ out_channels }))
+  end
+end
+function nn.Conv2d:forward(input)
+  return torch.conv2d(input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
+end
+
+nn.BatchNorm2d = nn.class()
+function nn.BatchNorm2d:init(num_features)
+  self.training = true
+  self.weight = nn.Parameter(torch.ones({ num_features }))
+  self.bias = nn.Parameter(torch.zeros({ num_features }))
+  self.running_mean = nn.Buffer(torch.zeros({ num_features }))
+  self.running_var = nn.Buffer(torch.ones({ num_features }))
+  self.num_batches_tracked = nn.Buffer(torch.zeros({}, torch.int64))
+end
+function nn.BatchNorm2d:forward(input)
+  if self.training then
+    self.num_batches_tracked:add_(1)
+  end
+  return torch.batch_norm(input, self.running_mean, self.running_var, self.weight, self.bias, self.training)
+end
+
+nn.MaxPool2d = nn.class()
+function nn.MaxPool2d:init(kernel_size, stride, padding)
+  self.kernel_size, self.stride, self.padding = pair(kernel_size), pair(stride or kernel_size), pair(padding or 0)
+end
+function nn.MaxPool2d:forward(input)
+  return torch.max_pool2d(input, self.kernel_size, self.stride, self.padding)
+end
+
+nn.AdaptiveAvgPool2d = nn.class()
+function nn.AdaptiveAvgPool2d:init(output_size)
+  self.output_size = pair(output_size)
+end
+function nn.AdaptiveAvgPool2d:forward(input)
+  return torch.adaptive_avg_pool2d(input, self.output_size)
+end
+
 local function activation(name)
   local class = nn.class()
   function class:init() end
@@ -95,6 +183,9 @@ local function activation(name)
 end
 nn.ReLU, nn.SiLU, nn.GELU, nn.Tanh, nn.Sigmoid =
   activation("relu"), activation("silu"), activation("gelu"), activation("tanh"), activation("sigmoid")
+
+-- ReLU(inplace=True), ReLU6(inplace=True)
+nn.ReLUInPlace, nn.ReLU6InPlace = activation("relu_"), activation("hardtanh_")
 
 -- Indexed from 0, as in Python: list[0] ... list[list.length - 1]
 nn.ModuleList = nn.class()

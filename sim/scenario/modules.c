@@ -14,6 +14,7 @@ static int keep_for_good(lua_State *L, bool is_parameter) {
     struct tensor *t = tensors_check(L, 1);
     tensor_ref(t);
     tape_set_category(host->tape, t, CATEGORY_PARAMETER, true);
+    t->is_buffer = !is_parameter;
     if (is_parameter)
         t->requires_grad = lua_isnoneornil(L, 2) || lua_toboolean(L, 2);
     lua_settop(L, 1);

@@ -90,6 +90,32 @@ static int set_default_dtype(lua_State *L) {
     return 1;
 }
 
+/* torch.set_default_device("cpu" or "cuda"): where factories make tensors; returns what it was */
+static int set_default_device(lua_State *L) {
+    struct tape *tape = host_of(L)->tape;
+    const char *name = luaL_checkstring(L, 1);
+    luaL_argcheck(L, strcmp(name, "cpu") == 0 || strcmp(name, "cuda") == 0, 1,
+                  "'cpu' or 'cuda' expected");
+    lua_pushstring(L, tape->default_host ? "cpu" : "cuda");
+    tape->default_host = strcmp(name, "cpu") == 0;
+    return 1;
+}
+
+/* torch.set_cudnn_enabled(on): torch.backends.cudnn.enabled */
+static int set_cudnn_enabled(lua_State *L) {
+    host_of(L)->tape->cudnn_disabled = lua_toboolean(L, 1) == 0;
+    return 0;
+}
+
+/* torch.set_cudnn_workspace("none" or "estimated") */
+static int set_cudnn_workspace(lua_State *L) {
+    const char *name = luaL_checkstring(L, 1);
+    luaL_argcheck(L, strcmp(name, "none") == 0 || strcmp(name, "estimated") == 0, 1,
+                  "'none' or 'estimated' expected");
+    host_of(L)->tape->cudnn_workspace_none = strcmp(name, "none") == 0;
+    return 0;
+}
+
 static int is_grad_enabled(lua_State *L) {
     lua_pushboolean(L, host_of(L)->tape->grad_enabled);
     return 1;
@@ -110,7 +136,8 @@ static int no_grad(lua_State *L) {
 static int autocast(lua_State *L) {
     struct tape *tape = host_of(L)->tape;
     const char *name = luaL_checkstring(L, 1);
-    enum dtype dtype = strcmp(name, "none") == 0 ? DTYPE_NONE : dtype_find(name), outer = tape->autocast;
+    enum dtype dtype = strcmp(name, "none") == 0 ? DTYPE_NONE : dtype_find(name),
+               outer = tape->autocast;
     if (dtype == DTYPE_NONE && strcmp(name, "none") != 0)
         return luaL_error(L, "autocast: unknown type '%s'", name);
     luaL_argcheck(L, lua_isfunction(L, 2) || lua_istable(L, 2), 2, "a function or module expected");
@@ -155,10 +182,18 @@ static int synchronize(lua_State *L) {
 
 /* The `torch` table is on top of the stack. */
 void phases_open(lua_State *L) {
-    static const luaL_Reg functions[] = {
-        {"set_default_dtype", set_default_dtype}, {"set_grad_enabled", set_grad_enabled}, {"is_grad_enabled", is_grad_enabled}, {"no_grad", no_grad},
-        {"autocast", autocast},                 {"hold", hold}, {"keep", keep},                       {"synchronize", synchronize},
-        {NULL, NULL}};
+    static const luaL_Reg functions[] = {{"set_default_dtype", set_default_dtype},
+                                         {"set_default_device", set_default_device},
+                                         {"set_cudnn_enabled", set_cudnn_enabled},
+                                         {"set_cudnn_workspace", set_cudnn_workspace},
+                                         {"set_grad_enabled", set_grad_enabled},
+                                         {"is_grad_enabled", is_grad_enabled},
+                                         {"no_grad", no_grad},
+                                         {"autocast", autocast},
+                                         {"hold", hold},
+                                         {"keep", keep},
+                                         {"synchronize", synchronize},
+                                         {NULL, NULL}};
     static const lua_CFunction watched[] = {mark, phase, begin_step, synchronize, no_grad, autocast, hold, keep};
     for (size_t i = 0; i < sizeof watched / sizeof watched[0]; i++)
         names_watch(L, watched[i]);

@@ -75,6 +75,8 @@ static int tensor_index(lua_State *L) {
         lua_pushinteger(L, t->shape.ndim);
     else if (strcmp(key, "requires_grad") == 0)
         lua_pushboolean(L, t->requires_grad);
+    else if (strcmp(key, "is_buffer") == 0)
+        lua_pushboolean(L, t->is_buffer);
     else if (strcmp(key, "grad") == 0) {
         if (t->grad)
             tensors_push(L, t->grad);

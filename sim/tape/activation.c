@@ -9,6 +9,13 @@ static void backward_fused(struct tape *tape, struct node *node, struct tensor *
     out[0] = elementwise(tape, node->op->name, grads[0]->dtype, in, node->saved[0] ? 2 : 1);
 }
 
+/* threshold_backward is built with the saved result before the gradient, so the layout is the result's. */
+static void backward_relu(struct tape *tape, struct node *node, struct tensor **grads,
+                          struct tensor **out) {
+    struct tensor *in[2] = {node->saved[0], grads[0]};
+    out[0] = elementwise(tape, node->op->name, grads[0]->dtype, in, 2);
+}
+
 static void backward_neg(struct tape *tape, struct node *node, struct tensor **grads,
                          struct tensor **out) {
     (void)node;
@@ -29,7 +36,8 @@ static void backward_rsqrt(struct tape *tape, struct node *node, struct tensor *
 /* sqrt: grad / (2 * result) */
 static void backward_sqrt(struct tape *tape, struct node *node, struct tensor **grads,
                           struct tensor **out) {
-    struct tensor *in[2] = {grads[0], elementwise(tape, "mul", node->saved[0]->dtype, node->saved, 1)};
+    struct tensor *in[2] = {grads[0],
+                            elementwise(tape, "mul", node->saved[0]->dtype, node->saved, 1)};
     out[0] = elementwise(tape, "div", grads[0]->dtype, in, 2);
     tensor_unref(tape, in[1]);
 }
@@ -44,7 +52,8 @@ static void backward_exp(struct tape *tape, struct node *node, struct tensor **g
 /* sin: grad * self.cos(); cos: grad * -self.sin() */
 static void backward_sin(struct tape *tape, struct node *node, struct tensor **grads,
                          struct tensor **out) {
-    struct tensor *in[2] = {grads[0], elementwise(tape, "cos", node->saved[0]->dtype, node->saved, 1)};
+    struct tensor *in[2] = {grads[0],
+                            elementwise(tape, "cos", node->saved[0]->dtype, node->saved, 1)};
     out[0] = elementwise(tape, "mul", grads[0]->dtype, in, 2);
     tensor_unref(tape, in[1]);
 }
@@ -66,7 +75,8 @@ static const struct backward_op sin_backward = {"SinBackward0", backward_sin};
 static const struct backward_op cos_backward = {"CosBackward0", backward_cos};
 static const struct backward_op tanh_backward = {"TanhBackward0", backward_fused};
 static const struct backward_op sigmoid_backward = {"SigmoidBackward0", backward_fused};
-static const struct backward_op relu_backward = {"ReluBackward0", backward_fused};
+static const struct backward_op relu_backward = {"ReluBackward0", backward_relu};
+static const struct backward_op hardtanh_backward = {"HardtanhBackward0", backward_fused};
 static const struct backward_op silu_backward = {"SiluBackward0", backward_fused};
 static const struct backward_op gelu_backward = {"GeluBackward0", backward_fused};
 
@@ -75,7 +85,8 @@ enum saves { SAVES_NOTHING, SAVES_INPUT, SAVES_OUTPUT };
 static void unary(struct tape *tape, struct op_call *call, const struct backward_op *backward,
                   enum saves saves) {
     struct tensor *t = call->arg[0].tensor;
-    enum dtype dtype = dtype_is_float(t->dtype) || saves == SAVES_NOTHING ? t->dtype : DTYPE_FLOAT32;
+    enum dtype dtype =
+        dtype_is_float(t->dtype) || saves == SAVES_NOTHING ? t->dtype : DTYPE_FLOAT32;
     struct node *node = node_create(tape, backward, &t, 1, 1);
     if (saves == SAVES_INPUT)
         node_save(tape, node, 0, t);
@@ -102,7 +113,39 @@ UNARY(sigmoid, SAVES_OUTPUT)
 UNARY(relu, SAVES_OUTPUT)
 UNARY(silu, SAVES_INPUT)
 UNARY(gelu, SAVES_INPUT)
+UNARY(hardtanh, SAVES_INPUT)
 #undef UNARY
+
+/* In place: a formula of the result saves it, one of the input saves a clone made before (original_self of the generated
+ * VariableType). */
+static void unary_(struct tape *tape, struct op_call *call, const struct backward_op *backward,
+                   enum saves saves) {
+    struct tensor *t = call->arg[0].tensor;
+    struct node *node = node_create(tape, backward, &t, 1, 1);
+    if (node && saves == SAVES_INPUT) {
+        int64_t stride[TENSOR_MAX_DIMS];
+        struct tensor *plain = tape_detach(tape, t);
+        strides_preserve(t, stride);
+        struct tensor *original = aten_clone_strided(tape, plain, stride);
+        node_save(tape, node, 0, original);
+        tensor_unref(tape, original);
+        tensor_unref(tape, plain);
+    }
+    elementwise_(tape, call->op->name, t, NULL, 0);
+    if (saves == SAVES_OUTPUT)
+        node_save(tape, node, 0, t);
+    node_rebase(tape, node, t);
+    node_finish(tape, node);
+    call->out[call->out_count++] = tensor_ref(t);
+}
+
+static void run_relu_(struct tape *tape, struct op_call *call) {
+    unary_(tape, call, &relu_backward, SAVES_OUTPUT);
+}
+
+static void run_hardtanh_(struct tape *tape, struct op_call *call) {
+    unary_(tape, call, &hardtanh_backward, SAVES_INPUT);
+}
 
 /* grad * (exponent * self.pow(exponent - 1)) */
 static void backward_pow(struct tape *tape, struct node *node, struct tensor **grads,
@@ -119,7 +162,8 @@ static const struct backward_op pow_backward = {"PowBackward0", backward_pow};
 /* A number to the power of a tensor: the number becomes a 0-dim double on the device for the duration
  * (ATen Pow.cpp, pow_Scalar_out: wrapped_scalar_tensor(base, exp.device())). */
 static struct tensor *pow_of_number(struct tape *tape, struct tensor *exponent, bool floating) {
-    enum dtype dtype = dtype_is_float(exponent->dtype) || !floating ? exponent->dtype : DTYPE_FLOAT32;
+    enum dtype dtype =
+        dtype_is_float(exponent->dtype) || !floating ? exponent->dtype : DTYPE_FLOAT32;
     struct tensor *out = elementwise(tape, "pow", dtype, &exponent, 1);
     struct shape scalar = {.ndim = 0};
     tensor_unref(tape, aten_full(tape, &scalar, floating ? DTYPE_FLOAT64 : DTYPE_INT64));
@@ -134,7 +178,8 @@ static void run_pow(struct tape *tape, struct op_call *call) {
         return;
     }
     if (call->arg[1].tensor) {
-        tape_fail(tape, ERROR_BAD_SCENARIO, "pow: a tensor to the power of a tensor is not modelled; use a number");
+        tape_fail(tape, ERROR_BAD_SCENARIO,
+                  "pow: a tensor to the power of a tensor is not modelled; use a number");
         call->out[call->out_count++] = tensor_ref(t);
         return;
     }
@@ -150,7 +195,8 @@ static void run_pow(struct tape *tape, struct op_call *call) {
 static void run_clamp(struct tape *tape, struct op_call *call) {
     struct tensor *t = call->arg[0].tensor;
     if (tape->grad_enabled && t->requires_grad)
-        tape_fail(tape, ERROR_BAD_SCENARIO, "clamp: its gradient is not modelled yet; call it under no_grad");
+        tape_fail(tape, ERROR_BAD_SCENARIO,
+                  "clamp: its gradient is not modelled yet; call it under no_grad");
     call->out[call->out_count++] = elementwise(tape, "clamp", t->dtype, &t, 1);
 }
 
@@ -164,6 +210,9 @@ const struct op ops_activation[] = {
     {"tanh", "self:T", AUTOCAST_NONE, "hyperbolic tangent", run_tanh, NULL},
     {"sigmoid", "self:T", AUTOCAST_NONE, "logistic function", run_sigmoid, NULL},
     {"relu", "self:T", AUTOCAST_NONE, "max(self, 0)", run_relu, NULL},
+    {"relu_", "self:T", AUTOCAST_NONE, "relu in place", run_relu_, NULL},
+    {"hardtanh", "self:T", AUTOCAST_NONE, "self limited to a range (relu6)", run_hardtanh, NULL},
+    {"hardtanh_", "self:T", AUTOCAST_NONE, "hardtanh in place", run_hardtanh_, NULL},
     {"silu", "self:T", AUTOCAST_NONE, "self * sigmoid(self)", run_silu, NULL},
     {"gelu", "self:T", AUTOCAST_NONE, "Gaussian error linear unit", run_gelu, NULL},
     {"pow", "self:X exponent:X", AUTOCAST_FP32, "self to the power of exponent", run_pow, NULL},

@@ -238,8 +238,8 @@ static void backward_pass(struct tape *tape, struct node *node, struct tensor **
 static const struct backward_op to_copy_backward = {"ToCopyBackward0", backward_to_copy};
 static const struct backward_op clone_backward = {"CloneBackward0", backward_pass};
 
-static struct tensor *copy_to(struct tape *tape, const struct backward_op *backward, struct tensor *t,
-                              enum dtype dtype, const int64_t *stride) {
+static struct tensor *copy_to(struct tape *tape, const struct backward_op *backward,
+                              struct tensor *t, enum dtype dtype, const int64_t *stride) {
     struct node *node = node_create(tape, backward, &t, 1, 1);
     struct tensor *out = tape_new_strided(tape, dtype, &t->shape, stride);
     tape_kernel(tape, "copy", 0, tensor_nbytes(t) + tensor_nbytes(out), dtype);
@@ -291,7 +291,8 @@ static void run_sub(struct tape *tape, struct op_call *call) {
     } else if (a->tensor) {
         give(call, aten_add_scalar(tape, a->tensor, b->floating));
     } else {
-        struct node *node = node_create(tape, &sub_backward, (struct tensor *[]){NULL, b->tensor}, 2, 1);
+        struct node *node =
+            node_create(tape, &sub_backward, (struct tensor *[]){NULL, b->tensor}, 2, 1);
         struct tensor *out =
             elementwise(tape, "rsub", scalar_type(b->tensor, a->floating), &b->tensor, 1);
         node_set_output(node, out, 0);
@@ -357,6 +358,16 @@ static void run_in_place(struct tape *tape, struct op_call *call) {
     give(call, tensor_ref(call->arg[0].tensor));
 }
 
+/* self += other, with self's history going on through it */
+static void run_add_(struct tape *tape, struct op_call *call) {
+    struct tensor *in[2] = {call->arg[0].tensor, call->arg[1].tensor};
+    struct node *node = node_create(tape, &add_backward, in, in[1] ? 2 : 1, 1);
+    elementwise_(tape, call->op->name, in[0], &in[1], in[1] ? 1 : 0);
+    node_rebase(tape, node, in[0]);
+    node_finish(tape, node);
+    give(call, tensor_ref(in[0]));
+}
+
 static void run_to(struct tape *tape, struct op_call *call) {
     give(call, aten_to(tape, call->arg[0].tensor, (enum dtype)call->arg[1].integer));
 }
@@ -369,10 +380,6 @@ static void run_clone(struct tape *tape, struct op_call *call) {
     int64_t stride[TENSOR_MAX_DIMS];
     strides_preserve(call->arg[0].tensor, stride);
     give(call, aten_clone_strided(tape, call->arg[0].tensor, stride));
-}
-
-static void run_contiguous(struct tape *tape, struct op_call *call) {
-    give(call, aten_contiguous(tape, call->arg[0].tensor));
 }
 
 static void run_detach(struct tape *tape, struct op_call *call) {
@@ -396,7 +403,8 @@ static void backward_where(struct tape *tape, struct node *node, struct tensor *
     for (unsigned i = 3; i-- > 1;) {
         if (!node_wants(node, i))
             continue;
-        struct tensor *in[3] = {node->saved[0], grads[0], aten_full(tape, &scalar, grads[0]->dtype)};
+        struct tensor *in[3] = {node->saved[0], grads[0],
+                                aten_full(tape, &scalar, grads[0]->dtype)};
         out[i] = elementwise(tape, "where", grads[0]->dtype, in, 3);
         tensor_unref(tape, in[2]);
     }
@@ -435,19 +443,20 @@ const struct op ops_elementwise[] = {
     {"sub", "self:X other:X", AUTOCAST_NONE, "self - other", run_sub, NULL},
     {"mul", "self:X other:X", AUTOCAST_NONE, "self * other", run_mul, NULL},
     {"div", "self:X other:X", AUTOCAST_NONE, "self / other", run_div, NULL},
-    {"add_", "self:T other:X", AUTOCAST_NONE, "self += other", run_in_place, NULL},
+    {"add_", "self:T other:X", AUTOCAST_NONE, "self += other", run_add_, NULL},
     {"sub_", "self:T other:X", AUTOCAST_NONE, "self -= other", run_in_place, NULL},
     {"mul_", "self:T other:X", AUTOCAST_NONE, "self *= other", run_in_place, NULL},
     {"div_", "self:T other:X", AUTOCAST_NONE, "self /= other", run_in_place, NULL},
-    {"lerp_", "self:T end:T weight:X", AUTOCAST_NONE, "self += weight * (end - self)", run_in_place, NULL},
-    {"addcmul_", "self:T tensor1:T tensor2:T value:f=1", AUTOCAST_NONE, "self += value * tensor1 * tensor2",
-     run_in_place, NULL},
-    {"addcdiv_", "self:T tensor1:T tensor2:T value:f=1", AUTOCAST_NONE, "self += value * tensor1 / tensor2",
-     run_in_place, NULL},
-    {"to", "self:T dtype:d", AUTOCAST_NONE, "self with another type; the same tensor when it has it", run_to, NULL},
+    {"lerp_", "self:T end:T weight:X", AUTOCAST_NONE, "self += weight * (end - self)", run_in_place,
+     NULL},
+    {"addcmul_", "self:T tensor1:T tensor2:T value:f=1", AUTOCAST_NONE,
+     "self += value * tensor1 * tensor2", run_in_place, NULL},
+    {"addcdiv_", "self:T tensor1:T tensor2:T value:f=1", AUTOCAST_NONE,
+     "self += value * tensor1 / tensor2", run_in_place, NULL},
+    {"to", "self:T dtype:d", AUTOCAST_NONE,
+     "self with another type; the same tensor when it has it", run_to, NULL},
     {"float", "self:T", AUTOCAST_NONE, "self as float32", run_float, "aten::to"},
     {"clone", "self:T", AUTOCAST_NONE, "a copy with self's layout", run_clone, NULL},
-    {"contiguous", "self:T", AUTOCAST_NONE, "a contiguous copy, or self", run_contiguous, NULL},
     {"detach", "self:T", AUTOCAST_NONE, "the same storage without history", run_detach, NULL},
     {"eq", "self:T other:X", AUTOCAST_NONE, "self == other", run_compare, NULL},
     {"ne", "self:T other:X", AUTOCAST_NONE, "self != other", run_compare, NULL},

@@ -33,14 +33,21 @@ static enum dtype dtype_or(const struct op_arg *arg, enum dtype fallback) {
     return arg->given ? (enum dtype)arg->integer : fallback;
 }
 
+/* What a scenario's factory makes: on the device, or on the host while a model is built there. */
+static struct tensor *make(struct tape *tape, const struct op_call *call, bool filled) {
+    enum dtype dtype = dtype_or(&call->arg[1], tape->default_dtype);
+    if (tape->default_host)
+        return tape_new_host(tape, dtype, &call->arg[0].shape);
+    return filled ? aten_full(tape, &call->arg[0].shape, dtype)
+                  : aten_empty(tape, &call->arg[0].shape, dtype);
+}
+
 static void run_empty(struct tape *tape, struct op_call *call) {
-    call->out[call->out_count++] =
-        aten_empty(tape, &call->arg[0].shape, dtype_or(&call->arg[1], tape->default_dtype));
+    call->out[call->out_count++] = make(tape, call, false);
 }
 
 static void run_full(struct tape *tape, struct op_call *call) {
-    call->out[call->out_count++] =
-        aten_full(tape, &call->arg[0].shape, dtype_or(&call->arg[1], tape->default_dtype));
+    call->out[call->out_count++] = make(tape, call, true);
 }
 
 static void run_zeros_like(struct tape *tape, struct op_call *call) {
@@ -57,7 +64,8 @@ static void run_arange(struct tape *tape, struct op_call *call) {
     if (call->arg[2].given)
         step = call->arg[2].number;
     if (step == 0 || (end - start) / step < 0 || (end - start) / step > 1e15) {
-        tape_fail(tape, ERROR_BAD_SCENARIO, "arange: from %g to %g by %g has no size", start, end, step);
+        tape_fail(tape, ERROR_BAD_SCENARIO, "arange: from %g to %g by %g has no size", start, end,
+                  step);
         end = start;
         step = 1;
     }
@@ -95,10 +103,13 @@ const struct op ops_factory[] = {
     {"ones", "size:I dtype:d?", AUTOCAST_NONE, "ones", run_full, NULL},
     {"zeros_like", "self:T", AUTOCAST_NONE, "zeros with the layout of self", run_zeros_like, NULL},
     {"ones_like", "self:T", AUTOCAST_NONE, "ones with the layout of self", run_zeros_like, NULL},
-    {"arange", "start:f end:f? step:f? dtype:d?", AUTOCAST_NONE, "numbers from start to end", run_arange, NULL},
-    {"scalar_tensor", "dtype:d?", AUTOCAST_NONE, "one number on the device", run_scalar_tensor, NULL},
+    {"arange", "start:f end:f? step:f? dtype:d?", AUTOCAST_NONE, "numbers from start to end",
+     run_arange, NULL},
+    {"scalar_tensor", "dtype:d?", AUTOCAST_NONE, "one number on the device", run_scalar_tensor,
+     NULL},
     {"host_scalar", "dtype:d?", AUTOCAST_NONE, "one number in host memory", run_host_scalar, NULL},
     {"copy_", "self:T src:T", AUTOCAST_NONE, "overwrite self with src", run_copy_, NULL},
-    {"fill_", "self:T", AUTOCAST_NONE, "overwrite self (also normal_, uniform_, zero_)", run_fill_, NULL},
+    {"fill_", "self:T", AUTOCAST_NONE, "overwrite self (also normal_, uniform_, zero_)", run_fill_,
+     NULL},
     {0},
 };

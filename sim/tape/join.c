@@ -138,7 +138,7 @@ static void run_pad(struct tape *tape, struct op_call *call) {
 }
 
 const struct op ops_join[] = {
-    {"cat", "tensors:L dim:i=0", AUTOCAST_PROMOTE, "tensors one after the other along a dim", run_cat, NULL},
+    {"cat", "tensors:L dim:i=0", AUTOCAST_NONE, "tensors one after the other along a dim", run_cat, NULL},
     {"stack", "tensors:L", AUTOCAST_PROMOTE, "tensors along a new first dim", run_stack, NULL},
     {"pad", "self:T pad:I", AUTOCAST_NONE, "constant values before and after", run_pad, "aten::constant_pad_nd"},
     {0},

@@ -113,6 +113,18 @@ void node_set_output(struct node *node, struct tensor *t, unsigned output_nr) {
     t->requires_grad = true;
 }
 
+void node_rebase(struct tape *tape, struct node *node, struct tensor *t) {
+    if (!node)
+        return;
+    if (t->is_view && tape->status == TAPE_OK)
+        tape_fail(tape, ERROR_BAD_SCENARIO, "writing into a view with gradients is not modelled");
+    struct node *old = t->grad_fn;
+    t->grad_fn = NULL;
+    node_set_output(node, t, 0);
+    if (old)
+        node_unref(tape, old);
+}
+
 void node_finish(struct tape *tape, struct node *node) {
     if (node)
         node_unref(tape, node);

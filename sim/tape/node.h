@@ -50,6 +50,8 @@ struct node *node_create(struct tape *tape, const struct backward_op *op, struct
 void node_save(struct tape *tape, struct node *node, unsigned slot, struct tensor *t);
 /* Makes `t` output `output_nr` of the node. */
 void node_set_output(struct node *node, struct tensor *t, unsigned output_nr);
+/* The same for an op that wrote into `t`: its history now goes on with the node. */
+void node_rebase(struct tape *tape, struct node *node, struct tensor *t);
 /* The last call of an op: drops the creator's reference. */
 void node_finish(struct tape *tape, struct node *node);
 bool node_wants(const struct node *node, unsigned edge);

@@ -21,8 +21,8 @@ bool tape_init(struct tape *tape, const struct tape_sink *sink, const struct fra
     tape->category = CATEGORY_COUNT;
     tape->next_tensor_id = 1;
     tape->null_storage = (struct storage){.refs = 1, .block = STORAGE_NO_BLOCK};
-    tape->null_tensor = (struct tensor){.refs = 1, .storage = &tape->null_storage,
-                                        .dtype = DTYPE_FLOAT32, .shape = {.ndim = 0}};
+    tape->null_tensor = (struct tensor){
+        .refs = 1, .storage = &tape->null_storage, .dtype = DTYPE_FLOAT32, .shape = {.ndim = 0}};
     return strtab_init(&tape->strings);
 }
 
@@ -174,7 +174,8 @@ static bool shape_bytes(struct tape *tape, enum dtype dtype, const struct shape 
         }
         if (!checked_mul(n, (uint64_t)shape->size[i], &n) || n >= UINT64_C(1) << 60) {
             char text[128];
-            tape_fail(tape, ERROR_BAD_SCENARIO, "a tensor of shape %s and type %s has 2^60 bytes or more",
+            tape_fail(tape, ERROR_BAD_SCENARIO,
+                      "a tensor of shape %s and type %s has 2^60 bytes or more",
                       shape_format(shape, text, sizeof text), dtype_name(dtype));
             return false;
         }
@@ -233,6 +234,18 @@ struct tensor *tape_alias(struct tape *tape, struct tensor *t, const struct shap
 
 struct tensor *tape_detach(struct tape *tape, struct tensor *t) {
     return tape_alias(tape, t, &t->shape, t->stride);
+}
+
+void tape_set_data(struct tape *tape, struct tensor *t, struct tensor *from) {
+    struct storage *old = t->storage;
+    if (t == &tape->null_tensor || from == &tape->null_tensor)
+        return;
+    t->storage = from->storage;
+    t->storage->refs++;
+    t->host = from->host;
+    memcpy(t->stride, from->stride, sizeof t->stride);
+    tape_set_category(tape, t, old->category, old->category_fixed);
+    unref_storage(tape, old);
 }
 
 struct tensor *tensor_ref(struct tensor *t) {

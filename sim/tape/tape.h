@@ -85,6 +85,9 @@ struct tape {
     unsigned thread;         /* 0 the caller's, 1 the backward engine's: each has its own library handles */
     bool grad_enabled;
     enum dtype default_dtype; /* of factories without a dtype; torch.set_default_dtype */
+    bool default_host;        /* factories make host tensors; torch.set_default_device("cpu") */
+    bool cudnn_disabled;      /* torch.backends.cudnn.enabled = False */
+    bool cudnn_workspace_none; /* convolutions without workspace, as the recordings on a null device have them */
     enum dtype autocast;     /* DTYPE_NONE: off */
     unsigned autocast_depth;
     ARRAY(struct autocast_entry) autocast_cache;
@@ -127,6 +130,8 @@ struct tensor *tape_new_bytes(struct tape *tape, uint64_t bytes, enum category c
 struct tensor *tape_alias(struct tape *tape, struct tensor *t, const struct shape *shape,
                           const int64_t *stride);
 struct tensor *tape_detach(struct tape *tape, struct tensor *t);
+/* t.data = from: t gets from's storage, layout and place, and the category that its own storage had. */
+void tape_set_data(struct tape *tape, struct tensor *t, struct tensor *from);
 
 void tape_kernel(struct tape *tape, const char *name, uint64_t flops, uint64_t bytes, enum dtype dtype);
 void tape_set_category(struct tape *tape, struct tensor *t, enum category category, bool fixed);

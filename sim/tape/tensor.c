@@ -94,6 +94,61 @@ void strides_contiguous(const struct shape *shape, int64_t stride[TENSOR_MAX_DIM
     }
 }
 
+/* NHWC and NDHWC: the dims from the fastest moving are the channels, the image from its last, the batch. */
+static unsigned channels_last_order(unsigned ndim, unsigned order[TENSOR_MAX_DIMS]) {
+    unsigned n = 0;
+    order[n++] = 1;
+    for (unsigned i = ndim; i-- > 2;)
+        order[n++] = i;
+    order[n++] = 0;
+    return n;
+}
+
+void strides_channels_last(const struct shape *shape, int64_t stride[TENSOR_MAX_DIMS]) {
+    unsigned order[TENSOR_MAX_DIMS];
+    unsigned n = channels_last_order(shape->ndim, order);
+    int64_t next = 1;
+    for (unsigned i = 0; i < n; i++) {
+        stride[order[i]] = next;
+        next *= shape->size[order[i]] > 1 ? shape->size[order[i]] : 1;
+    }
+}
+
+bool tensor_is_channels_last(const struct tensor *t) {
+    unsigned order[TENSOR_MAX_DIMS];
+    if (!shape_has_channels_last(&t->shape))
+        return false;
+    unsigned n = channels_last_order(t->shape.ndim, order);
+    int64_t expected = 1;
+    for (unsigned i = 0; i < n; i++) {
+        if (t->shape.size[order[i]] != 1 && t->stride[order[i]] != expected)
+            return false;
+        expected *= t->shape.size[order[i]];
+    }
+    return true;
+}
+
+bool shape_has_channels_last(const struct shape *shape) {
+    return shape->ndim == 4 || shape->ndim == 5;
+}
+
+bool tensor_suggests_channels_last(const struct tensor *t) {
+    unsigned order[TENSOR_MAX_DIMS];
+    if (!shape_has_channels_last(&t->shape) || t->stride[1] == 0)
+        return false;
+    unsigned n = channels_last_order(t->shape.ndim, order);
+    int64_t least = 0;
+    for (unsigned i = 0; i < n; i++) {
+        unsigned d = order[i];
+        if (t->shape.size[d] == 0 || t->stride[d] < least)
+            return false;
+        if (d == 0 && least == t->stride[1]) /* [N, 1, 1, 1]: ambiguous, so contiguous */
+            return false;
+        least = t->stride[d] * (t->shape.size[d] > 1 ? t->shape.size[d] : 1);
+    }
+    return true;
+}
+
 /* Walks the old dimensions from the last, in chunks that lie contiguously in memory, and fits the new ones into each. */
 bool strides_view(const struct tensor *t, const struct shape *shape,
                   int64_t stride[TENSOR_MAX_DIMS]) {
@@ -105,8 +160,8 @@ bool strides_view(const struct tensor *t, const struct shape *shape,
     int64_t base = t->stride[t->shape.ndim - 1], old_count = 1, new_count = 1;
     for (int from = (int)t->shape.ndim - 1; from >= 0; from--) {
         old_count *= t->shape.size[from];
-        bool chunk_ends = from == 0 || (t->shape.size[from - 1] != 1 &&
-                                        t->stride[from - 1] != old_count * base);
+        bool chunk_ends =
+            from == 0 || (t->shape.size[from - 1] != 1 && t->stride[from - 1] != old_count * base);
         if (!chunk_ends)
             continue;
         while (to >= 0 && (new_count < old_count || shape->size[to] == 1)) {
@@ -151,10 +206,35 @@ static int compare_dims(const struct shape *shape, const struct tensor *const *o
     return 0;
 }
 
+/* TensorIterator's fast set-up: operands of one shape that are all contiguous, all channels last, or all dense with the
+ * same strides decide the result's strides, those of dims of size 1 too (compute_fast_setup_type). */
+static bool strides_fast(const struct shape *shape, const struct tensor *const *operands,
+                         unsigned count, int64_t stride[TENSOR_MAX_DIMS]) {
+    bool contiguous = true, last = true, dense = true;
+    for (unsigned i = 0; i < count; i++) {
+        const struct tensor *t = operands[i];
+        if (!shape_equal(&t->shape, shape))
+            return false;
+        contiguous = contiguous && tensor_is_contiguous(t);
+        last = last && tensor_is_channels_last(t);
+        dense = dense && tensor_is_dense(t) &&
+                memcmp(t->stride, operands[0]->stride, shape->ndim * sizeof stride[0]) == 0;
+    }
+    if (contiguous)
+        strides_contiguous(shape, stride);
+    else if (last)
+        strides_channels_last(shape, stride);
+    else if (dense)
+        memcpy(stride, operands[0]->stride, TENSOR_MAX_DIMS * sizeof stride[0]);
+    return contiguous || last || dense;
+}
+
 void strides_elementwise(const struct shape *shape, const struct tensor *const *operands,
                          unsigned count, int64_t stride[TENSOR_MAX_DIMS]) {
     unsigned perm[TENSOR_MAX_DIMS]; /* innermost first */
     unsigned n = shape->ndim;
+    if (count > 0 && strides_fast(shape, operands, count, stride))
+        return;
     for (unsigned i = 0; i < n; i++)
         perm[i] = n - 1 - i;
     for (unsigned i = 1; i < n; i++) {

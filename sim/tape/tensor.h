@@ -19,11 +19,13 @@ enum { TENSOR_MAX_DIMS = 8 };
 
 struct storage {
     uint32_t refs;
-    uint32_t block; /* the sink's number; STORAGE_NO_BLOCK: nothing was asked for (0 bytes, host memory, after failure) */
+    uint32_t
+        block; /* the sink's number; STORAGE_NO_BLOCK: nothing was asked for (0 bytes, host memory, after failure) */
     uint64_t bytes;
     struct storage *next_free; /* of the tape's list of unused ones */
     enum category category;
-    bool category_fixed; /* set by a holder that knows (parameter, optimizer state); later guesses do not change it */
+    bool
+        category_fixed; /* set by a holder that knows (parameter, optimizer state); later guesses do not change it */
 };
 
 #define STORAGE_NO_BLOCK UINT32_MAX
@@ -41,14 +43,17 @@ struct tensor {
     int64_t stride[TENSOR_MAX_DIMS];
     enum dtype dtype;
     bool requires_grad;
-    bool is_view;          /* keeps its base alive: its storage has another holder (autograd's view tracking) */
-    bool host;             /* lives in host memory: a CPU scalar or step counter */
-    uint16_t output_nr;    /* which output of grad_fn */
-    struct node *grad_fn;  /* counted; NULL for leaves */
-    struct node *accumulate; /* a leaf's AccumulateGrad node while a graph refers to it; not counted */
-    struct tensor *grad;   /* counted */
-    const char *name;      /* "weight"; lives in the tape's arena */
-    uint32_t owner;        /* the tape's string: module path of a parameter */
+    bool
+        is_view; /* keeps its base alive: its storage has another holder (autograd's view tracking) */
+    bool is_buffer;       /* of a module: moved after its parameters */
+    bool host;            /* lives in host memory: a CPU scalar or step counter */
+    uint16_t output_nr;   /* which output of grad_fn */
+    struct node *grad_fn; /* counted; NULL for leaves */
+    struct node
+        *accumulate;     /* a leaf's AccumulateGrad node while a graph refers to it; not counted */
+    struct tensor *grad; /* counted */
+    const char *name;    /* "weight"; lives in the tape's arena */
+    uint32_t owner;      /* the tape's string: module path of a parameter */
 };
 
 struct tensor *tensor_ref(struct tensor *t); /* NULL is passed through */
@@ -68,12 +73,20 @@ bool tensor_is_contiguous(const struct tensor *t);
 bool tensor_is_dense(const struct tensor *t);
 uint64_t tensor_nbytes(const struct tensor *t); /* numel * element, not the storage's */
 
+/* Layout NHWC or NDHWC (c10/core/MemoryFormat.h). A tensor can lie in both ways (a 1x1 image): which one it suggests
+ * (Tensor.suggest_memory_format) then hangs on the strides of its dims of size 1. */
+bool shape_has_channels_last(const struct shape *shape); /* 4 or 5 dims */
+void strides_channels_last(const struct shape *shape, int64_t stride[TENSOR_MAX_DIMS]);
+bool tensor_is_channels_last(const struct tensor *t);
+bool tensor_suggests_channels_last(const struct tensor *t);
+
 void strides_contiguous(const struct shape *shape, int64_t stride[TENSOR_MAX_DIMS]);
 /* Strides that view `t` as `shape` without a copy; false when a copy is needed (ATen computeStride). */
-bool strides_view(const struct tensor *t, const struct shape *shape, int64_t stride[TENSOR_MAX_DIMS]);
+bool strides_view(const struct tensor *t, const struct shape *shape,
+                  int64_t stride[TENSOR_MAX_DIMS]);
 /* The layout of an elementwise result (ATen TensorIterator reorder_dimensions): follows the operands' strides. */
-void strides_elementwise(const struct shape *shape, const struct tensor *const *operands, unsigned count,
-                         int64_t stride[TENSOR_MAX_DIMS]);
+void strides_elementwise(const struct shape *shape, const struct tensor *const *operands,
+                         unsigned count, int64_t stride[TENSOR_MAX_DIMS]);
 /* Strides of clone/to with preserve_format: the tensor's own when dense, else those of an elementwise result. */
 void strides_preserve(const struct tensor *t, int64_t stride[TENSOR_MAX_DIMS]);
 

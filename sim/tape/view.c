@@ -224,6 +224,23 @@ static void run_reshape(struct tape *tape, struct op_call *call) {
     give(call, aten_reshape(tape, t, &shape));
 }
 
+/* flatten(start_dim, end_dim): a reshape that joins the dims between. */
+static void run_flatten(struct tape *tape, struct op_call *call) {
+    struct tensor *t = call->arg[0].tensor;
+    unsigned start = dim_of(tape, call, &call->arg[1], &t->shape), end = dim_of(tape, call, &call->arg[2], &t->shape);
+    struct shape shape = {.ndim = 0};
+    for (unsigned i = 0; i < t->shape.ndim; i++) {
+        if (i > start && i <= end)
+            shape.size[shape.ndim - 1] *= t->shape.size[i];
+        else
+            shape.size[shape.ndim++] = t->shape.size[i];
+    }
+    if (start >= end && t->shape.ndim > 0)
+        give(call, tensor_ref(t));
+    else
+        give(call, aten_reshape(tape, t, &shape));
+}
+
 static void run_transpose(struct tape *tape, struct op_call *call) {
     give(call, aten_transpose(tape, call->arg[0].tensor, call->arg[1].integer, call->arg[2].integer));
 }
@@ -354,6 +371,7 @@ static void run_chunk(struct tape *tape, struct op_call *call) {
 const struct op ops_view[] = {
     {"view", "self:T shape:I", AUTOCAST_NONE, "the same elements in another shape", run_view, NULL},
     {"reshape", "self:T shape:I", AUTOCAST_NONE, "a view, or a copy where the strides do not allow one", run_reshape, NULL},
+    {"flatten", "self:T start_dim:i=0 end_dim:i=-1", AUTOCAST_NONE, "dims joined to one", run_flatten, NULL},
     {"transpose", "self:T dim0:i dim1:i", AUTOCAST_NONE, "two dims swapped", run_transpose, NULL},
     {"t", "self:T", AUTOCAST_NONE, "a matrix transposed", run_t, NULL},
     {"expand", "self:T shape:I", AUTOCAST_NONE, "dims of size 1 repeated, without memory", run_expand, NULL},
