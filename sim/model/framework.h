@@ -24,6 +24,15 @@ struct framework {
     /* Tie rule of the caching allocator between free blocks of equal size: the older segment first (2.13 on), else the
      * lower address. */
     bool tie_by_segment_age;
+    /* Memory-efficient attention keeps its dropout seed and offset on the device, without dropout too (else on the host). */
+    bool efficient_seed_on_device;
+    /* and takes key/value heads as they are (enable_gqa); else such a call falls back to the composite. */
+    bool efficient_takes_gqa;
+    /* _foreach_norm lays the partial norms of all tensors end to end and tells where each begins; else every tensor has
+     * room for as many as the largest. */
+    bool foreach_norm_packed;
+    /* The embedding's gradient sorts indices by the bits that the table's rows need; else by all 64. */
+    bool embedding_sorts_few_bits;
 };
 
 const struct framework *

@@ -241,7 +241,8 @@ static struct tensor *efficient(struct tape *tape, struct tensor *q, struct tens
     struct sizes z = sizes_of(q, k);
     struct tensor *in[3] = {q, k, v};
     struct node *node = node_create(tape, &efficient_backward, in, 3, 1);
-    struct tensor *seed = dropout ? NULL : new_int64s(tape, 1), *offset = dropout ? NULL : new_int64s(tape, 1);
+    int64_t words = !dropout && tape->framework->efficient_seed_on_device; /* 0: no request */
+    struct tensor *seed = new_int64s(tape, words), *offset = new_int64s(tape, words);
     struct tensor *out = new_heads(tape, q->dtype, z.b, z.a, z.s, z.d);
     struct tensor *lse = new_floats(tape, node ? z.b * z.a * round_up(z.s, 32) : 0);
     struct tensor *sums = sums_in_memory(q) ? new_floats(tape, z.b * z.a * z.s * z.d) : NULL;
@@ -272,8 +273,10 @@ static bool can_flash(const struct tape *tape, const struct tensor *q, bool mask
 }
 
 /* check_head_dim_size_mem_efficient: rows must be aligned for the kernel's loads: 128 bits with tensor cores. */
-static bool can_efficient(const struct tape *tape, const struct tensor *q) {
+static bool can_efficient(const struct tape *tape, const struct tensor *q, const struct tensor *k) {
     uint32_t sm = tape->device->compute_capability;
+    if (k->shape.size[1] != q->shape.size[1] && !tape->framework->efficient_takes_gqa)
+        return false;
     if (q->dtype == DTYPE_BFLOAT16 && sm < 80)
         return false;
     if (!is_half(q->dtype) && q->dtype != DTYPE_FLOAT32)
@@ -310,7 +313,7 @@ static void run_attention(struct tape *tape, struct op_call *call) {
         out = tensor_ref(q);
     else if (can_flash(tape, q, mask != NULL, needs_grad))
         out = flash_padded(tape, q, k, v, dropout);
-    else if (!mask && can_efficient(tape, q))
+    else if (!mask && can_efficient(tape, q, k))
         out = efficient(tape, q, k, v, dropout);
     else
         out = attention_math(tape, q, k, v, mask, causal, dropout);

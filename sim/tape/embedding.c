@@ -38,7 +38,8 @@ static struct tensor *sorted_gradient(struct tape *tape, struct tensor *grad, in
     held[count++] = new_int64s(tape, n); /* sorted */
     held[count++] = new_int64s(tape, n); /* their origin */
     struct tensor *range = new_int64s(tape, n);
-    struct tensor *sort = new_bytes(tape, cub_sort_bytes(tape->device, (uint64_t)n, (uint64_t)rows));
+    uint64_t keys = tape->framework->embedding_sorts_few_bits ? (uint64_t)rows : UINT64_MAX;
+    struct tensor *sort = new_bytes(tape, cub_sort_bytes(tape->device, (uint64_t)n, keys));
     tensor_unref(tape, range);
     tensor_unref(tape, sort);
     struct tensor *out = aten_full(tape, shape, grad->dtype);

@@ -32,15 +32,23 @@ static void run_foreach_in_place(struct tape *tape, struct op_call *call) {
     }
 }
 
-/* _foreach_norm: where each tensor's chunks begin (int64, one more than tensors), partial norms of each 65,536-element
- * chunk as floats, then a result a tensor; the first two go at the end. Seen in recordings of 2.15. */
+static int64_t chunks_of(const struct tensor *t) {
+    return (shape_numel(&t->shape) + CHUNK - 1) / CHUNK;
+}
+
+/* _foreach_norm: (packed: where each tensor's chunks begin, one int64 more than tensors,) a partial norm of each
+ * 65,536-element chunk as float, then a result a tensor; the first go at the end. Seen in recordings of both releases. */
 static void run_foreach_norm(struct tape *tape, struct op_call *call) {
     struct op_arg *list = &call->arg[0];
-    int64_t chunks = 0;
-    for (size_t i = 0; i < list->list_count; i++)
-        chunks += (shape_numel(&list->list[i]->shape) + CHUNK - 1) / CHUNK;
-    struct shape partial = {.ndim = 1, .size = {chunks}}, scalar = {.ndim = 0};
-    struct shape starts = {.ndim = 1, .size = {(int64_t)list->list_count + 1}};
+    int64_t sum = 0, most = 0, count = (int64_t)list->list_count;
+    for (size_t i = 0; i < list->list_count; i++) {
+        int64_t n = chunks_of(list->list[i]);
+        sum += n;
+        most = n > most ? n : most;
+    }
+    bool packed = tape->framework->foreach_norm_packed;
+    struct shape partial = {.ndim = 1, .size = {packed ? sum : count * most}}, scalar = {.ndim = 0};
+    struct shape starts = {.ndim = 1, .size = {packed ? count + 1 : 0}};
     struct tensor *offsets = tape_new(tape, DTYPE_INT64, &starts);
     struct tensor *norms = tape_new(tape, DTYPE_FLOAT32, &partial);
     give_list(tape, call, list->list_count);
