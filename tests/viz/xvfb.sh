@@ -36,7 +36,8 @@ until_good() {
     done
 }
 
-Xvfb -displayfd 3 -screen 0 1280x800x24 -nolisten tcp -fbdir "$work" 3>"$work/display" 2>"$work/server.log" &
+# -noreset: a server that resets when xdotool leaves would drop a viewer that is just connecting
+Xvfb -noreset -displayfd 3 -screen 0 1280x800x24 -nolisten tcp -fbdir "$work" 3>"$work/display" 2>"$work/server.log" &
 server=$!
 until_good test -s "$work/display" || fail "Xvfb does not start"
 DISPLAY=:$(cat "$work/display")
