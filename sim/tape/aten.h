@@ -14,7 +14,8 @@ struct tensor *aten_zeros_like(struct tape *tape, struct tensor *t);
 
 /* elementwise.c. A scalar operand is a Python number: `floating` tells int from float. */
 struct tensor *aten_add(struct tape *tape, struct tensor *a, struct tensor *b);
-void aten_add_(struct tape *tape, struct tensor *a, struct tensor *b);
+void aten_add_(struct tape *tape, struct tensor *a, struct tensor *b); /* below autograd */
+void aten_add_recorded_(struct tape *tape, struct tensor *self, struct tensor *other);
 struct tensor *aten_sub(struct tape *tape, struct tensor *a, struct tensor *b);
 struct tensor *aten_mul(struct tape *tape, struct tensor *a, struct tensor *b);
 struct tensor *aten_div(struct tape *tape, struct tensor *a, struct tensor *b);

@@ -358,14 +358,18 @@ static void run_in_place(struct tape *tape, struct op_call *call) {
     give(call, tensor_ref(call->arg[0].tensor));
 }
 
-/* self += other, with self's history going on through it */
-static void run_add_(struct tape *tape, struct op_call *call) {
-    struct tensor *in[2] = {call->arg[0].tensor, call->arg[1].tensor};
-    struct node *node = node_create(tape, &add_backward, in, in[1] ? 2 : 1, 1);
-    elementwise_(tape, call->op->name, in[0], &in[1], in[1] ? 1 : 0);
-    node_rebase(tape, node, in[0]);
+/* self += other, a number when NULL, with self's history going on through it */
+void aten_add_recorded_(struct tape *tape, struct tensor *self, struct tensor *other) {
+    struct tensor *in[2] = {self, other};
+    struct node *node = node_create(tape, &add_backward, in, other ? 2 : 1, 1);
+    elementwise_(tape, "add_", self, &other, other ? 1 : 0);
+    node_rebase(tape, node, self);
     node_finish(tape, node);
-    give(call, tensor_ref(in[0]));
+}
+
+static void run_add_(struct tape *tape, struct op_call *call) {
+    aten_add_recorded_(tape, call->arg[0].tensor, call->arg[1].tensor);
+    give(call, tensor_ref(call->arg[0].tensor));
 }
 
 static void run_to(struct tape *tape, struct op_call *call) {

@@ -1,4 +1,4 @@
-/* join.c: tensors put together: cat, stack, pad. Their gradients are views of the incoming one. */
+/* join.c: tensors put together: cat, pad. Their gradients are views of the incoming one. */
 #include "op.h"
 
 /* args: [0] dim */
@@ -70,30 +70,6 @@ static void run_cat(struct tape *tape, struct op_call *call) {
     call->out[call->out_count++] = aten_cat(tape, call->arg[0].list, call->arg[0].list_count, call->arg[1].integer);
 }
 
-/* stack of 0-dim tensors along a new first dim: one output, no temporaries. */
-static void run_stack(struct tape *tape, struct op_call *call) {
-    size_t count = call->arg[0].list_count;
-    if (count == 0) {
-        struct shape empty = {.ndim = 1};
-        tape_fail(tape, ERROR_BAD_SCENARIO, "stack: needs at least one tensor");
-        call->out[call->out_count++] = tape_new(tape, DTYPE_FLOAT32, &empty);
-        return;
-    }
-    struct tensor *first = call->arg[0].list[0];
-    struct shape shape = {.ndim = first->shape.ndim + 1};
-    shape.size[0] = (int64_t)count;
-    for (unsigned i = 0; i < first->shape.ndim && i + 1 < TENSOR_MAX_DIMS; i++)
-        shape.size[i + 1] = first->shape.size[i];
-    for (size_t i = 0; i < count; i++)
-        if (!shape_equal(&call->arg[0].list[i]->shape, &first->shape))
-            tape_fail(tape, ERROR_BAD_SCENARIO, "stack: tensors of different shapes");
-    if (tape->grad_enabled && first->requires_grad)
-        tape_fail(tape, ERROR_BAD_SCENARIO, "stack: its gradient is not modelled yet; call it under no_grad");
-    struct tensor *out = tape_new(tape, first->dtype, &shape);
-    tape_kernel(tape, "stack", 0, 2 * tensor_nbytes(out), first->dtype);
-    call->out[call->out_count++] = out;
-}
-
 /* constant_pad_nd_backward pads by the negative: a narrowed view, cloned. args: [0] before */
 static void backward_pad(struct tape *tape, struct node *node, struct tensor **grads,
                          struct tensor **out) {
@@ -139,7 +115,6 @@ static void run_pad(struct tape *tape, struct op_call *call) {
 
 const struct op ops_join[] = {
     {"cat", "tensors:L dim:i=0", AUTOCAST_NONE, "tensors one after the other along a dim", run_cat, NULL},
-    {"stack", "tensors:L", AUTOCAST_PROMOTE, "tensors along a new first dim", run_stack, NULL},
     {"pad", "self:T pad:I", AUTOCAST_NONE, "constant values before and after", run_pad, "aten::constant_pad_nd"},
     {0},
 };

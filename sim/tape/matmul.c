@@ -341,11 +341,8 @@ static struct tensor *linear(struct tape *tape, struct tensor *x, struct tensor 
     struct tensor *wt = aten_t(tape, weight);
     out = aten_matmul(tape, x, wt);
     tensor_unref(tape, wt);
-    if (bias) {
-        struct tensor *sum = aten_add(tape, out, bias);
-        tensor_unref(tape, out);
-        out = sum;
-    }
+    if (bias)
+        aten_add_recorded_(tape, out, bias);
     return out;
 }
 
