@@ -2,6 +2,7 @@
 local llama = use "llama"
 local nn = use "nn"
 local optim = use "optim"
+local amp = use "amp"
 
 local p = parameters {
   { "hidden", 4096, "width of the residual stream", min = 1 },
@@ -16,8 +17,10 @@ local p = parameters {
   { "dtype", "bf16", "type of the weights", one_of = { "fp32", "bf16", "fp16" } },
   { "autocast", "none", "torch.autocast around the forward", one_of = { "none", "bf16", "fp16" } },
   { "attention", "sdpa", "attention implementation", one_of = { "eager", "sdpa" } },
-  { "optimizer", "adamw", "optimizer", one_of = { "sgd", "momentum", "adam", "adamw" } },
+  { "optimizer", "adamw", "optimizer", one_of = optim.names },
   { "optimizer_impl", "foreach", "form of its step; PyTorch chooses foreach on a GPU", one_of = { "forloop", "foreach", "fused" } },
+  { "weight_decay", -1.0, "of the optimizer; negative = its default" },
+  { "scaler", false, "torch.amp.GradScaler around the loss and the step" },
   { "accumulate", 1, "micro-batches a step", min = 1, max = 10000 },
   { "clip", 0.0, "clip_grad_norm_ at this norm; 0 = none", min = 0 },
   { "set_to_none", true, "zero_grad frees the gradients" },
@@ -34,7 +37,8 @@ if p.optimizer_impl == "foreach" and (p.optimizer == "adam" or p.optimizer == "a
 end
 
 local model = llama.LlamaForCausalLM(p, p.dtype)
-local optimizer = optim.make(p.optimizer, nn.parameters(model), p.optimizer_impl)
+local optimizer = optim.make(p.optimizer, nn.parameters(model), p.optimizer_impl, p.weight_decay)
+local scaler = p.scaler and amp.GradScaler() or nil
 local input_ids = torch.zeros({ p.batch, p.seq }, torch.int64):as("input", "input_ids")
 
 local function step()
@@ -46,13 +50,25 @@ local function step()
       loss = loss / p.accumulate
     end
     phase "backward"
-    loss:backward()
+    if scaler then
+      scaler:scale(loss):backward()
+    else
+      loss:backward()
+    end
   end
   phase "optimizer"
   if p.clip > 0 then
+    if scaler then
+      scaler:unscale_(optimizer)
+    end
     optim.clip_grad_norm_(optimizer.params, p.clip)
   end
-  optimizer:step()
+  if scaler then
+    scaler:step(optimizer)
+    scaler:update()
+  else
+    optimizer:step()
+  end
   phase "zero_grad"
   optimizer:zero_grad(p.set_to_none)
 end

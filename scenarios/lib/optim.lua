@@ -1,66 +1,24 @@
--- optim.lua: torch.optim. Each optimizer in its three forms: forloop (one op a tensor), foreach (one op a list; what PyTorch
--- chooses on a GPU), fused (one kernel for everything). States belong to the optimizer from the first step that finds a
--- gradient.
-local optim = {}
-
-local function zero_grad(self, set_to_none)
-  for i = 1, #self.params do
-    local p = self.params[i]
-    if p.grad then
-      if set_to_none == false then
-        p.grad:fill_()
-      else
-        p.grad = nil
-      end
-    end
-  end
-end
-
--- State tensors of parameter i under `name`, made by `make` when they are not there yet.
-local function state_of(self, i, name, make)
-  local state = self.state[i]
-  if not state[name] then
-    state[name] = torch.hold(make(), "optimizer_state", name, self.params[i])
-  end
-  return state[name]
-end
-
-local function new_optimizer(params, options, step)
-  local self = { params = torch.keep(params), options = options, step = step, zero_grad = zero_grad, state = setmetatable({}, {}) }
-  for i = 1, #params do
-    self.state[i] = setmetatable({}, {})
-  end
-  return setmetatable(self, {})
-end
+-- optim.lua: torch.optim. Each optimizer in the forms it has: forloop (one op a tensor), foreach (one op a list; what
+-- PyTorch chooses on a GPU), fused (one kernel for everything). States belong to the optimizer from the first step that
+-- finds a gradient. The rarer ones are in optim_more.lua.
+local base = use "optim_base"
+local more = use "optim_more"
+local optim = { Adagrad = more.Adagrad, NAdam = more.NAdam, RMSprop = more.RMSprop, Adafactor = more.Adafactor, Muon = more.Muon }
 
 -- ---- Adam, AdamW (torch/optim/adam.py) ----
 
-local function init_adam_group(self, params_with_grad, grads, exp_avgs, exp_avg_sqs, state_steps)
-  local params = self.params
-  for i = 1, #params do
-    local p = params[i]
-    local grad = p.grad
-    if grad then
-      params_with_grad:append(p)
-      grads:append(grad)
-      local state = self.state[i]
-      if not state.exp_avg then
-        if self.options.impl == "fused" then
-          state.step = torch.hold(torch.zeros({}, torch.float32), "optimizer_state", "step", p)
-        end
-        state.exp_avg = torch.hold(torch.zeros_like(p), "optimizer_state", "exp_avg", p)
-        state.exp_avg_sq = torch.hold(torch.zeros_like(p), "optimizer_state", "exp_avg_sq", p)
-      end
-      exp_avgs:append(state.exp_avg)
-      exp_avg_sqs:append(state.exp_avg_sq)
-      if state.step then
-        state_steps:append(state.step)
-      end
-    end
+local function init_adam_state(self, i, p)
+  if self.options.impl == "fused" then
+    base.set_state(self, i, "step", torch.zeros({}, torch.float32))
+  end
+  base.set_state(self, i, "exp_avg", torch.zeros_like(p))
+  base.set_state(self, i, "exp_avg_sq", torch.zeros_like(p))
+  if self.options.amsgrad then
+    base.set_state(self, i, "max_exp_avg_sq", torch.zeros_like(p))
   end
 end
 
-local function single_tensor_adam(self, params, grads, exp_avgs, exp_avg_sqs)
+local function single_tensor_adam(self, params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs)
   local o = self.options
   for i = 1, #params do
     local param, grad, exp_avg, exp_avg_sq = params[i], grads[i], exp_avgs[i], exp_avg_sqs[i]
@@ -73,12 +31,18 @@ local function single_tensor_adam(self, params, grads, exp_avgs, exp_avg_sqs)
     end
     exp_avg:lerp_(grad, 0.1)
     exp_avg_sq:mul_(0.999):addcmul_(grad, grad)
-    local denom = (exp_avg_sq:sqrt() / 1.0):add_(1e-8)
+    local denom
+    if o.amsgrad then
+      max_exp_avg_sqs[i]:maximum_(exp_avg_sq)
+      denom = (max_exp_avg_sqs[i]:sqrt() / 1.0):add_(1e-8)
+    else
+      denom = (exp_avg_sq:sqrt() / 1.0):add_(1e-8)
+    end
     param:addcdiv_(exp_avg, denom)
   end
 end
 
-local function multi_tensor_adam(self, params, grads, exp_avgs, exp_avg_sqs)
+local function multi_tensor_adam(self, params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs)
   local o = self.options
   local device_grads = grads
   if o.weight_decay ~= 0 then
@@ -92,63 +56,70 @@ local function multi_tensor_adam(self, params, grads, exp_avgs, exp_avg_sqs)
   torch.foreach_mul_(exp_avg_sqs)
   torch.foreach_addcmul_(exp_avg_sqs, device_grads, device_grads)
   device_grads = nil -- del device_grads
-  local exp_avg_sq_sqrt = torch.foreach_sqrt(exp_avg_sqs)
+  local exp_avg_sq_sqrt
+  if o.amsgrad then
+    torch.foreach_maximum_(max_exp_avg_sqs, exp_avg_sqs)
+    exp_avg_sq_sqrt = torch.foreach_sqrt(max_exp_avg_sqs)
+  else
+    exp_avg_sq_sqrt = torch.foreach_sqrt(exp_avg_sqs)
+  end
   torch.foreach_div_(exp_avg_sq_sqrt)
   torch.foreach_add_(exp_avg_sq_sqrt)
   torch.foreach_addcdiv_(params, exp_avgs, exp_avg_sq_sqrt)
 end
 
+local adam_states = { "exp_avg", "exp_avg_sq", "max_exp_avg_sq", "step" }
 local function adam_step(self)
-  local params_with_grad, grads = torch.list(), torch.list()
-  local exp_avgs, exp_avg_sqs, state_steps = torch.list(), torch.list(), torch.list()
-  init_adam_group(self, params_with_grad, grads, exp_avgs, exp_avg_sqs, state_steps)
+  local params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps =
+    base.init_group(self, adam_states, init_adam_state)
   if self.options.impl == "fused" then
-    torch.fused_adam_(params_with_grad, grads, exp_avgs, exp_avg_sqs, state_steps)
+    torch.fused_adam_(params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps)
   elseif self.options.impl == "foreach" then
-    multi_tensor_adam(self, params_with_grad, grads, exp_avgs, exp_avg_sqs)
+    multi_tensor_adam(self, params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs)
   else
-    single_tensor_adam(self, params_with_grad, grads, exp_avgs, exp_avg_sqs)
+    single_tensor_adam(self, params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs)
   end
 end
 
-local function no_grad_step(step)
-  return function(self)
-    torch.no_grad(step, self)
-  end
+function optim.Adam(params, options)
+  return base.new(params, base.options({ lr = 1e-3, weight_decay = 0, decoupled = false }, options), adam_step)
 end
 
-function optim.Adam(params, impl)
-  return new_optimizer(params, { impl = impl, lr = 1e-3, weight_decay = 0, decoupled = false }, no_grad_step(adam_step))
-end
-
-function optim.AdamW(params, impl)
-  return new_optimizer(params, { impl = impl, lr = 1e-3, weight_decay = 1e-2, decoupled = true }, no_grad_step(adam_step))
+function optim.AdamW(params, options)
+  return base.new(params, base.options({ lr = 1e-3, weight_decay = 1e-2, decoupled = true }, options), adam_step)
 end
 
 -- ---- SGD (torch/optim/sgd.py) ----
 
 -- The first momentum buffer is a copy of the gradient; fused makes it empty instead.
-local function momentum_buffer(self, i, grad)
-  return state_of(self, i, "momentum_buffer", function()
-    if self.options.impl == "fused" then
-      return torch.zeros_like(grad)
-    end
-    return grad:detach():clone()
-  end)
+local function first_momentum_buffer(self, i, grad)
+  if self.options.impl == "fused" then
+    return base.set_state(self, i, "momentum_buffer", torch.zeros_like(grad))
+  end
+  return base.set_state(self, i, "momentum_buffer", grad:detach():clone())
 end
 
 local function single_tensor_sgd(self)
+  local o = self.options
   for i = 1, #self.params do
     local param = self.params[i]
     local grad = param.grad
     if grad then
-      if self.options.momentum ~= 0 then
-        local first = not self.state[i].momentum_buffer
-        local buf = momentum_buffer(self, i, grad)
-        if not first then
-          buf:mul_(self.options.momentum):add_(grad)
+      if o.weight_decay ~= 0 then
+        grad = grad + param
+      end
+      if o.momentum ~= 0 then
+        local buf = self.state[i].momentum_buffer
+        if buf then
+          buf:mul_(o.momentum):add_(grad)
+        else
+          buf = first_momentum_buffer(self, i, grad)
         end
-        grad = buf
+        if o.nesterov then
+          grad = grad + buf
+        else
+          grad = buf
+        end
       end
       param:add_(grad)
     end
@@ -156,31 +127,44 @@ local function single_tensor_sgd(self)
 end
 
 local function multi_tensor_sgd(self)
-  local params, grads, bufs = torch.list(), torch.list(), torch.list()
-  local first = false
+  local o = self.options
+  local params, device_grads, indices = torch.list(), torch.list(), {}
+  local all_states_with_momentum_buffer = true
   for i = 1, #self.params do
     local p = self.params[i]
     if p.grad then
       params:append(p)
-      grads:append(p.grad)
-      if self.options.momentum ~= 0 then
-        first = first or not self.state[i].momentum_buffer
-        bufs:append(momentum_buffer(self, i, p.grad))
-      end
+      device_grads:append(p.grad)
+      indices[#indices + 1] = i
+      all_states_with_momentum_buffer = all_states_with_momentum_buffer and self.state[i].momentum_buffer
     end
   end
-  if self.options.impl == "fused" then
-    torch.fused_sgd_(params, grads, bufs)
+  if o.weight_decay ~= 0 and o.impl ~= "fused" then
+    device_grads = torch.foreach_add(device_grads, params)
+  end
+  local bufs = torch.list()
+  if o.momentum ~= 0 then
+    for k = 1, #indices do
+      local i = indices[k]
+      bufs:append(self.state[i].momentum_buffer or first_momentum_buffer(self, i, device_grads[k]))
+    end
+  end
+  if o.impl == "fused" then
+    torch.fused_sgd_(params, device_grads, bufs)
     return
   end
-  if self.options.momentum ~= 0 then
-    if not first then
+  if o.momentum ~= 0 then
+    if all_states_with_momentum_buffer then
       torch.foreach_mul_(bufs)
-      torch.foreach_add_(bufs, grads)
+      torch.foreach_add_(bufs, device_grads)
     end
-    grads = bufs
+    if o.nesterov then
+      torch.foreach_add_(device_grads, bufs)
+    else
+      device_grads = bufs
+    end
   end
-  torch.foreach_add_(params, grads)
+  torch.foreach_add_(params, device_grads)
 end
 
 local function sgd_step(self)
@@ -191,23 +175,56 @@ local function sgd_step(self)
   end
 end
 
-function optim.SGD(params, impl, momentum)
-  return new_optimizer(params, { impl = impl, momentum = momentum or 0 }, no_grad_step(sgd_step))
+function optim.SGD(params, options)
+  return base.new(params, base.options({ momentum = 0, weight_decay = 0, nesterov = false }, options), sgd_step)
 end
 
--- By the names that scenarios use: sgd, momentum, adam, adamw
-function optim.make(name, params, impl)
-  if name == "sgd" then
-    return optim.SGD(params, impl)
-  elseif name == "momentum" then
-    return optim.SGD(params, impl, 0.9)
-  elseif name == "adam" then
-    return optim.Adam(params, impl)
+-- ---- by name ----
+
+local makers = {
+  sgd = function(params, o)
+    return optim.SGD(params, o)
+  end,
+  momentum = function(params, o)
+    o.momentum = 0.9
+    return optim.SGD(params, o)
+  end,
+  nesterov = function(params, o)
+    o.momentum, o.nesterov = 0.9, true
+    return optim.SGD(params, o)
+  end,
+  adam = optim.Adam,
+  adamw = optim.AdamW,
+  amsgrad = function(params, o)
+    o.amsgrad = true
+    return optim.Adam(params, o)
+  end,
+  adagrad = optim.Adagrad,
+  nadam = optim.NAdam,
+  rmsprop = optim.RMSprop,
+  rmsprop_centered = function(params, o)
+    o.centered, o.momentum = true, 0.9
+    return optim.RMSprop(params, o)
+  end,
+  adafactor = optim.Adafactor,
+  muon = optim.Muon,
+}
+
+-- The names that optim.make knows, for a scenario's one_of.
+optim.names = { "sgd", "momentum", "nesterov", "adam", "adamw", "amsgrad", "adagrad", "nadam", "rmsprop", "rmsprop_centered",
+  "adafactor", "muon" }
+
+-- weight_decay: nil or negative for the optimizer's own default.
+function optim.make(name, params, impl, weight_decay)
+  local options = { impl = impl }
+  if weight_decay and weight_decay >= 0 then
+    options.weight_decay = weight_decay
   end
-  return optim.AdamW(params, impl)
+  return makers[name](params, options)
 end
 
--- torch.nn.utils.clip_grad_norm_ (foreach, as PyTorch chooses on a GPU)
+-- ---- torch.nn.utils.clip_grad_norm_ (foreach, as PyTorch chooses on a GPU) ----
+
 local function get_total_norm(grads)
   local norms = torch.foreach_norm(grads)
   local total_norm = torch.vector_norm(torch.stack(norms))

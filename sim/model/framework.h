@@ -21,6 +21,8 @@ struct framework {
     enum workspace_lifetime cublas_workspace;
     /* of a cuBLASLt product (bias fused into the epilogue); lives as long as the cuBLAS one */
     uint64_t cublaslt_workspace_bytes;
+    /* addmm hands cuBLASLt a bias of the output's shape too. */
+    bool cublaslt_matrix_bias;
     /* Tie rule of the caching allocator between free blocks of equal size: the older segment first (2.13 on), else the
      * lower address. */
     bool tie_by_segment_age;

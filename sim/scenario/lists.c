@@ -96,6 +96,8 @@ static int list_newindex(lua_State *L) {
     struct host *host = host_of(L);
     struct tensor_list *list = check_list(L, 1);
     lua_Integer i = luaL_checkinteger(L, 2);
+    if (i > 0 && (size_t)i == list->items.count + 1 && !array_push(&list->items, NULL))
+        return luaL_error(L, "this machine's memory is exhausted");
     if (i < 1 || (size_t)i > list->items.count)
         return luaL_error(L, "list index %d of %d", (int)i, (int)list->items.count);
     struct tensor *old = list->items.at[i - 1];

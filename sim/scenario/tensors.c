@@ -175,6 +175,7 @@ void tensors_open(lua_State *L) {
     names_watch(L, tensor_backward);
     names_watch(L, tensor_as);
     names_watch(L, tensor_newindex);
+    names_watch(L, tensor_item);
     lua_newtable(L); /* methods */
     luaL_setfuncs(L, methods, 0);
     for (size_t i = 0; op_row(i); i++) {

@@ -372,6 +372,25 @@ static void run_add_(struct tape *tape, struct op_call *call) {
     give(call, tensor_ref(call->arg[0].tensor));
 }
 
+/* A result over self and the other tensors given, without a gradient of its own. */
+static void run_new(struct tape *tape, struct op_call *call) {
+    struct tensor *in[MAX_OPERANDS] = {NULL};
+    unsigned count = 0;
+    for (unsigned i = 0; i < MAX_OPERANDS; i++)
+        if (call->arg[i].tensor)
+            in[count++] = call->arg[i].tensor;
+    for (unsigned i = 0; i < count; i++)
+        if (tape->grad_enabled && in[i]->requires_grad)
+            tape_fail(tape, ERROR_BAD_SCENARIO,
+                      "%s: its gradient is not modelled yet; call it under no_grad",
+                      call->op->name);
+    give(call, elementwise(tape, call->op->name, in[0]->dtype, in, count));
+}
+
+static void run_reciprocal(struct tape *tape, struct op_call *call) {
+    give(call, reciprocal(tape, call->arg[0].tensor));
+}
+
 static void run_to(struct tape *tape, struct op_call *call) {
     give(call, aten_to(tape, call->arg[0].tensor, (enum dtype)call->arg[1].integer));
 }
@@ -451,6 +470,19 @@ const struct op ops_elementwise[] = {
     {"sub_", "self:T other:X", AUTOCAST_NONE, "self -= other", run_in_place, NULL},
     {"mul_", "self:T other:X", AUTOCAST_NONE, "self *= other", run_in_place, NULL},
     {"div_", "self:T other:X", AUTOCAST_NONE, "self /= other", run_in_place, NULL},
+    {"clamp_", "self:T min:f? max:f?", AUTOCAST_NONE, "self limited to [min, max]", run_in_place,
+     NULL},
+    {"square_", "self:T", AUTOCAST_NONE, "self *= self", run_in_place, NULL},
+    {"sqrt_", "self:T", AUTOCAST_NONE, "self = sqrt(self)", run_in_place, NULL},
+    {"rsqrt_", "self:T", AUTOCAST_NONE, "self = 1 / sqrt(self)", run_in_place, NULL},
+    {"maximum_", "self:T other:T", AUTOCAST_NONE, "self = max(self, other)", run_in_place,
+     "aten::maximum"},
+    {"amp_update_scale_", "self:T growth_tracker:T found_inf:T", AUTOCAST_NONE,
+     "the next loss scale", run_in_place, "aten::_amp_update_scale_"},
+    {"lerp", "self:T end:T weight:X", AUTOCAST_NONE, "self + weight * (end - self)", run_new, NULL},
+    {"addcmul", "self:T tensor1:T tensor2:T value:f=1", AUTOCAST_NONE,
+     "self + value * tensor1 * tensor2", run_new, NULL},
+    {"reciprocal", "self:T", AUTOCAST_NONE, "1 / self", run_reciprocal, NULL},
     {"lerp_", "self:T end:T weight:X", AUTOCAST_NONE, "self += weight * (end - self)", run_in_place,
      NULL},
     {"addcmul_", "self:T tensor1:T tensor2:T value:f=1", AUTOCAST_NONE,
@@ -467,6 +499,7 @@ const struct op ops_elementwise[] = {
     {"le", "self:T other:X", AUTOCAST_NONE, "self <= other", run_compare, NULL},
     {"gt", "self:T other:X", AUTOCAST_NONE, "self > other", run_compare, NULL},
     {"bitwise_and", "self:T other:T", AUTOCAST_NONE, "self & other", run_bitwise, NULL},
-    {"where", "condition:T self:X other:X", AUTOCAST_NONE, "self where condition, else other", run_where, NULL},
+    {"where", "condition:T self:X other:X", AUTOCAST_NONE, "self where condition, else other",
+     run_where, NULL},
     {0},
 };

@@ -17,7 +17,8 @@ static void run_foreach_map(struct tape *tape, struct op_call *call) {
     struct op_arg *list = &call->arg[0];
     give_list(tape, call, list->list_count);
     for (size_t i = 0; i < call->out_list_count; i++)
-        call->out_list[i] = elementwise(tape, call->op->name, list->list[i]->dtype, &list->list[i], 1);
+        call->out_list[i] =
+            elementwise(tape, call->op->name, list->list[i]->dtype, &list->list[i], 1);
 }
 
 static void run_foreach_in_place(struct tape *tape, struct op_call *call) {
@@ -62,16 +63,39 @@ static void run_foreach_norm(struct tape *tape, struct op_call *call) {
 }
 
 const struct op ops_foreach[] = {
-    {"foreach_sqrt", "self:L", AUTOCAST_NONE, "square roots of a list", run_foreach_map, "aten::_foreach_sqrt"},
-    {"foreach_add", "self:L other:L?", AUTOCAST_NONE, "sums of two lists, scaled", run_foreach_map, "aten::_foreach_add"},
-    {"foreach_add_", "self:L other:L?", AUTOCAST_NONE, "in place", run_foreach_in_place, "aten::_foreach_add_"},
-    {"foreach_mul_", "self:L other:L?", AUTOCAST_NONE, "in place", run_foreach_in_place, "aten::_foreach_mul_"},
-    {"foreach_div_", "self:L other:L?", AUTOCAST_NONE, "in place", run_foreach_in_place, "aten::_foreach_div_"},
-    {"foreach_lerp_", "self:L end:L", AUTOCAST_NONE, "in place", run_foreach_in_place, "aten::_foreach_lerp_"},
-    {"foreach_addcmul_", "self:L tensor1:L tensor2:L", AUTOCAST_NONE, "in place", run_foreach_in_place,
-     "aten::_foreach_addcmul_"},
-    {"foreach_addcdiv_", "self:L tensor1:L tensor2:L", AUTOCAST_NONE, "in place", run_foreach_in_place,
-     "aten::_foreach_addcdiv_"},
-    {"foreach_norm", "self:L", AUTOCAST_NONE, "2-norms of a list", run_foreach_norm, "aten::_foreach_norm"},
+    {"foreach_mul", "self:L other:L?", AUTOCAST_NONE, "products, with a list or numbers",
+     run_foreach_map, "aten::_foreach_mul"},
+    {"foreach_addcmul", "self:L tensor1:L tensor2:L", AUTOCAST_NONE,
+     "self + value * tensor1 * tensor2", run_foreach_map, "aten::_foreach_addcmul"},
+    {"foreach_sqrt", "self:L", AUTOCAST_NONE, "square roots of a list", run_foreach_map,
+     "aten::_foreach_sqrt"},
+    {"foreach_add", "self:L other:L?", AUTOCAST_NONE, "sums of two lists, scaled", run_foreach_map,
+     "aten::_foreach_add"},
+    {"foreach_add_", "self:L other:L?", AUTOCAST_NONE, "in place", run_foreach_in_place,
+     "aten::_foreach_add_"},
+    {"foreach_mul_", "self:L other:L?", AUTOCAST_NONE, "in place", run_foreach_in_place,
+     "aten::_foreach_mul_"},
+    {"foreach_sub_", "self:L other:L?", AUTOCAST_NONE, "in place", run_foreach_in_place,
+     "aten::_foreach_sub_"},
+    {"foreach_maximum_", "self:L other:L?", AUTOCAST_NONE, "in place", run_foreach_in_place,
+     "aten::_foreach_maximum_"},
+    {"foreach_clamp_min_", "self:L", AUTOCAST_NONE, "in place", run_foreach_in_place,
+     "aten::_foreach_clamp_min_"},
+    {"foreach_sqrt_", "self:L", AUTOCAST_NONE, "in place", run_foreach_in_place,
+     "aten::_foreach_sqrt_"},
+    {"foreach_rsqrt_", "self:L", AUTOCAST_NONE, "in place", run_foreach_in_place,
+     "aten::_foreach_rsqrt_"},
+    {"foreach_div_", "self:L other:L?", AUTOCAST_NONE, "in place", run_foreach_in_place,
+     "aten::_foreach_div_"},
+    {"foreach_lerp_", "self:L end:L", AUTOCAST_NONE, "in place", run_foreach_in_place,
+     "aten::_foreach_lerp_"},
+    {"foreach_addcmul_", "self:L tensor1:L tensor2:L", AUTOCAST_NONE, "in place",
+     run_foreach_in_place, "aten::_foreach_addcmul_"},
+    {"foreach_addcdiv_", "self:L tensor1:L tensor2:L", AUTOCAST_NONE, "in place",
+     run_foreach_in_place, "aten::_foreach_addcdiv_"},
+    {"amp_foreach_non_finite_check_and_unscale_", "self:L found_inf:T inv_scale:T", AUTOCAST_NONE,
+     "in place", run_foreach_in_place, "aten::_amp_foreach_non_finite_check_and_unscale_"},
+    {"foreach_norm", "self:L", AUTOCAST_NONE, "2-norms of a list", run_foreach_norm,
+     "aten::_foreach_norm"},
     {0},
 };

@@ -14,8 +14,11 @@ static void run_fused(struct tape *tape, struct op_call *call) {
 }
 
 const struct op ops_fused[] = {
-    {"fused_adam_", "self:L grads:L exp_avgs:L exp_avg_sqs:L state_steps:L", AUTOCAST_NONE, "Adam and AdamW", run_fused,
-     "aten::_fused_adamw_"},
-    {"fused_sgd_", "self:L grads:L momentum_buffers:L?", AUTOCAST_NONE, "SGD", run_fused, "aten::_fused_sgd_"},
+    {"fused_adam_", "self:L grads:L exp_avgs:L exp_avg_sqs:L max_exp_avg_sqs:L state_steps:L",
+     AUTOCAST_NONE, "Adam and AdamW", run_fused, "aten::_fused_adamw_"},
+    {"fused_sgd_", "self:L grads:L momentum_buffers:L?", AUTOCAST_NONE, "SGD", run_fused,
+     "aten::_fused_sgd_"},
+    {"fused_adagrad_", "self:L grads:L state_sums:L state_steps:L", AUTOCAST_NONE, "Adagrad",
+     run_fused, "aten::_fused_adagrad_"},
     {0},
 };

@@ -32,7 +32,8 @@ static struct tensor *take_workspace(struct tape *tape, bool fused_bias) {
     const struct framework *f = tape->framework;
     uint64_t bytes = cublas_workspace_bytes(tape->device);
     if (f->cublas_workspace == WORKSPACE_PER_CALL)
-        return tape_new_bytes(tape, fused_bias ? f->cublaslt_workspace_bytes : bytes, CATEGORY_WORKSPACE);
+        return tape_new_bytes(tape, fused_bias ? f->cublaslt_workspace_bytes : bytes,
+                              CATEGORY_WORKSPACE);
     keep_workspace(tape, WORKSPACE_CUBLAS, bytes);
     if (fused_bias)
         keep_workspace(tape, WORKSPACE_CUBLASLT, f->cublaslt_workspace_bytes);
@@ -67,9 +68,8 @@ static void product_kernel(struct tape *tape, const char *name, struct tensor *a
 static bool check_product(struct tape *tape, const char *name, struct tensor *a, struct tensor *b,
                           unsigned ndim) {
     unsigned n = ndim;
-    if (a->shape.ndim == n && b->shape.ndim == n &&
-        a->shape.size[n - 1] == b->shape.size[n - 2] && a->dtype == b->dtype &&
-        (n == 2 || a->shape.size[0] == b->shape.size[0]))
+    if (a->shape.ndim == n && b->shape.ndim == n && a->shape.size[n - 1] == b->shape.size[n - 2] &&
+        a->dtype == b->dtype && (n == 2 || a->shape.size[0] == b->shape.size[0]))
         return true;
     char x[128], y[128];
     tape_fail(tape, ERROR_BAD_SCENARIO, "%s: cannot multiply %s (%s) by %s (%s)", name,
@@ -78,8 +78,8 @@ static bool check_product(struct tape *tape, const char *name, struct tensor *a,
     return false;
 }
 
-static struct tensor *product(struct tape *tape, const char *name, struct tensor *a, struct tensor *b,
-                              bool fused_bias) {
+static struct tensor *product(struct tape *tape, const char *name, struct tensor *a,
+                              struct tensor *b, bool fused_bias) {
     struct shape shape = a->shape;
     shape.size[shape.ndim - 1] = b->shape.size[b->shape.ndim - 1];
     struct tensor *out = tape_new(tape, a->dtype, &shape);
@@ -179,20 +179,35 @@ static void backward_addmm(struct tape *tape, struct node *node, struct tensor *
 
 static const struct backward_op addmm_backward = {"AddmmBackward0", backward_addmm};
 
-/* The cuBLASLt path of addmm (Blas.cpp, isInputCompliesAddmmCudaLt): a 1-dim bias of the output's width, contiguous,
- * and a second matrix with more than one row and column. */
-static bool has_fused_bias(const struct tensor *bias, const struct tensor *b) {
-    return bias->shape.ndim == 1 && bias->shape.size[0] == b->shape.size[1] &&
-           tensor_is_contiguous(bias) && b->shape.size[0] > 1 && b->shape.size[1] > 1;
+/* The cuBLASLt path of addmm (Blas.cpp, isInputCompliesAddmmCudaLt; what 2.15 does was tried out, shape by shape): never
+ * when the second matrix has one row or one column. A contiguous bias of the output's width (1-dim, or seen so without its
+ * dims of size 1) is fused when beta is 1; where the framework has it, a 16-bit bias of the output's shape goes in as the C
+ * matrix, if its rows lie contiguously and beta is not 0. */
+static bool has_fused_bias(const struct framework *framework, const struct tensor *bias,
+                           const struct tensor *a, const struct tensor *b, double beta) {
+    int64_t rows = a->shape.size[0], cols = b->shape.size[1];
+    unsigned n = bias->shape.ndim;
+    if (b->shape.size[0] <= 1 || cols <= 1 || n == 0)
+        return false;
+    if (bias->shape.size[n - 1] == cols && shape_numel(&bias->shape) == cols)
+        return tensor_is_contiguous(bias) && beta == 1;
+    return framework->cublaslt_matrix_bias && dtype_bytes(bias->dtype) == 2 && beta != 0 &&
+           n == 2 && bias->shape.size[0] == rows && bias->shape.size[1] == cols &&
+           bias->stride[1] == 1 && bias->stride[0] >= cols;
 }
 
-static struct tensor *addmm(struct tape *tape, struct tensor *bias, struct tensor *a, struct tensor *b) {
+static struct tensor *addmm(struct tape *tape, struct tensor *bias, struct tensor *a,
+                            struct tensor *b, double beta, double alpha) {
     if (!check_product(tape, "addmm", a, b, 2))
         return tensor_ref(a);
     struct tensor *in[3] = {bias, a, b};
     struct node *node = node_create(tape, &addmm_backward, in, 3, 1);
+    if (node && (beta != 1 || alpha != 1))
+        tape_fail(tape, ERROR_BAD_SCENARIO,
+                  "addmm: its gradient with beta or alpha is not modelled yet");
     save_operands(tape, node, 1, a, b);
-    struct tensor *out = product(tape, "addmm", a, b, has_fused_bias(bias, b));
+    bool fused = has_fused_bias(tape->framework, bias, a, b, beta);
+    struct tensor *out = product(tape, "addmm", a, b, fused);
     node_set_output(node, out, 0);
     node_finish(tape, node);
     return out;
@@ -251,19 +266,22 @@ static struct tensor *fold(struct tape *tape, struct tensor *a, struct tensor *b
     shape.size[n - 1] = b->shape.size[1];
     struct tensor *flat = aten_reshape(tape, a, &folded);
     struct tensor *p = aten_mm(tape, flat, b);
-    struct tensor *out = tape->status == TAPE_OK ? aten_unsafe_view(tape, p, &shape) : tensor_ref(p);
+    struct tensor *out =
+        tape->status == TAPE_OK ? aten_unsafe_view(tape, p, &shape) : tensor_ref(p);
     tensor_unref(tape, flat);
     tensor_unref(tape, p);
     return out;
 }
 
 /* Both operands are expanded to the common batch and handed to bmm as 3-D; a copy where the strides do not allow it. */
-static struct tensor *flatten_batch(struct tape *tape, struct tensor *t, const struct shape *batch) {
+static struct tensor *flatten_batch(struct tape *tape, struct tensor *t,
+                                    const struct shape *batch) {
     struct shape expanded = *batch;
     unsigned n = t->shape.ndim;
     expanded.size[expanded.ndim++] = t->shape.size[n - 2];
     expanded.size[expanded.ndim++] = t->shape.size[n - 1];
-    struct shape flat = {.ndim = 3, .size = {shape_numel(batch), t->shape.size[n - 2], t->shape.size[n - 1]}};
+    struct shape flat = {.ndim = 3,
+                         .size = {shape_numel(batch), t->shape.size[n - 2], t->shape.size[n - 1]}};
     struct tensor *view = aten_expand(tape, t, &expanded);
     struct tensor *out = aten_reshape(tape, view, &flat);
     tensor_unref(tape, view);
@@ -286,7 +304,8 @@ static struct tensor *batched(struct tape *tape, struct tensor *a, struct tensor
     struct shape shape = batch;
     shape.size[shape.ndim++] = a->shape.size[a->shape.ndim - 2];
     shape.size[shape.ndim++] = b->shape.size[b->shape.ndim - 1];
-    struct tensor *out = tape->status == TAPE_OK ? aten_unsafe_view(tape, p, &shape) : tensor_ref(p);
+    struct tensor *out =
+        tape->status == TAPE_OK ? aten_unsafe_view(tape, p, &shape) : tensor_ref(p);
     tensor_unref(tape, fa);
     tensor_unref(tape, fb);
     tensor_unref(tape, p);
@@ -295,8 +314,8 @@ static struct tensor *batched(struct tape *tape, struct tensor *a, struct tensor
 
 struct tensor *aten_matmul(struct tape *tape, struct tensor *a, struct tensor *b) {
     if (a->shape.ndim < 2 || b->shape.ndim < 2) {
-        tape_fail(tape, ERROR_BAD_SCENARIO, "matmul: needs at least 2 dims, found %u and %u", a->shape.ndim,
-                  b->shape.ndim);
+        tape_fail(tape, ERROR_BAD_SCENARIO, "matmul: needs at least 2 dims, found %u and %u",
+                  a->shape.ndim, b->shape.ndim);
         return tensor_ref(a);
     }
     if (a->shape.ndim == 2 && b->shape.ndim == 2)
@@ -321,17 +340,19 @@ static struct tensor *linear(struct tape *tape, struct tensor *x, struct tensor 
     struct tensor *flat = NULL, *out;
     if (bias && n == 2) {
         struct tensor *wt = aten_t(tape, weight);
-        out = addmm(tape, bias, x, wt);
+        out = addmm(tape, bias, x, wt, 1, 1);
         tensor_unref(tape, wt);
         return out;
     }
     if (bias && n > 2 && tensor_is_contiguous(x)) {
-        struct shape folded = {.ndim = 2, .size = {shape_numel(&x->shape) / x->shape.size[n - 1], x->shape.size[n - 1]}};
+        struct shape folded = {
+            .ndim = 2,
+            .size = {shape_numel(&x->shape) / x->shape.size[n - 1], x->shape.size[n - 1]}};
         struct shape shape = x->shape;
         shape.size[n - 1] = weight->shape.size[0];
         flat = aten_reshape(tape, x, &folded);
         struct tensor *wt = aten_t(tape, weight);
-        struct tensor *p = addmm(tape, bias, flat, wt);
+        struct tensor *p = addmm(tape, bias, flat, wt, 1, 1);
         out = tape->status == TAPE_OK ? aten_view(tape, p, &shape) : tensor_ref(p);
         tensor_unref(tape, flat);
         tensor_unref(tape, wt);
@@ -356,7 +377,8 @@ static void run_bmm(struct tape *tape, struct op_call *call) {
 
 static void run_addmm(struct tape *tape, struct op_call *call) {
     call->out[call->out_count++] =
-        addmm(tape, call->arg[0].tensor, call->arg[1].tensor, call->arg[2].tensor);
+        addmm(tape, call->arg[0].tensor, call->arg[1].tensor, call->arg[2].tensor,
+              call->arg[3].number, call->arg[4].number);
 }
 
 static void run_matmul(struct tape *tape, struct op_call *call) {
@@ -371,8 +393,11 @@ static void run_linear(struct tape *tape, struct op_call *call) {
 const struct op ops_matmul[] = {
     {"mm", "self:T mat2:T", AUTOCAST_LOW, "product of two matrices", run_mm, NULL},
     {"bmm", "self:T mat2:T", AUTOCAST_LOW, "products of two batches of matrices", run_bmm, NULL},
-    {"addmm", "bias:T mat1:T mat2:T", AUTOCAST_LOW, "bias + mat1 @ mat2", run_addmm, NULL},
-    {"matmul", "self:T other:T", AUTOCAST_LOW, "matrix product with broadcast batches", run_matmul, NULL},
-    {"linear", "input:T weight:T bias:T?", AUTOCAST_LOW, "input @ weight.t() + bias", run_linear, NULL},
+    {"addmm", "bias:T mat1:T mat2:T beta:f=1 alpha:f=1", AUTOCAST_LOW,
+     "beta * bias + alpha * mat1 @ mat2", run_addmm, NULL},
+    {"matmul", "self:T other:T", AUTOCAST_LOW, "matrix product with broadcast batches", run_matmul,
+     NULL},
+    {"linear", "input:T weight:T bias:T?", AUTOCAST_LOW, "input @ weight.t() + bias", run_linear,
+     NULL},
     {0},
 };

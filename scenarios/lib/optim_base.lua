@@ -1,0 +1,75 @@
+-- optim_base.lua: what all optimizers of torch.optim share: parameters, states, zero_grad, a step without gradients.
+local base = {}
+
+local function zero_grad(self, set_to_none)
+  for i = 1, #self.params do
+    local p = self.params[i]
+    if p.grad then
+      if set_to_none == false then
+        p.grad:fill_()
+      else
+        p.grad = nil
+      end
+    end
+  end
+end
+
+-- A state tensor of parameter i; it belongs to the optimizer to the end of the run.
+function base.set_state(self, i, name, tensor)
+  self.state[i][name] = torch.hold(tensor, "optimizer_state", name, self.params[i])
+  return self.state[i][name]
+end
+
+-- step(optimizer) runs without recording.
+function base.new(params, options, step)
+  local self = {
+    params = torch.keep(params),
+    options = options,
+    step = function(self)
+      torch.no_grad(step, self)
+    end,
+    zero_grad = zero_grad,
+    state = setmetatable({}, {}),
+  }
+  for i = 1, #params do
+    self.state[i] = setmetatable({}, {})
+  end
+  return setmetatable(self, {})
+end
+
+-- Defaults with what the caller wants otherwise.
+function base.options(defaults, wanted)
+  for key, value in pairs(wanted or {}) do
+    defaults[key] = value
+  end
+  return defaults
+end
+
+-- _init_group: the parameters that have gradients and lists of their states. make(self, i, p) makes the states at the
+-- first step that finds a gradient. Returns params, grads and a list for every name.
+function base.init_group(self, names, make)
+  local params_with_grad, grads, states = torch.list(), torch.list(), {}
+  for k = 1, #names do
+    states[k] = torch.list()
+  end
+  for i = 1, #self.params do
+    local p = self.params[i]
+    if p.grad then
+      params_with_grad:append(p)
+      grads:append(p.grad)
+      local state = self.state[i]
+      if not state.initialized then
+        state.initialized = true
+        make(self, i, p)
+      end
+      for k = 1, #names do
+        if state[names[k]] then
+          states[k]:append(state[names[k]])
+        end
+      end
+    end
+  end
+  return params_with_grad, grads, table.unpack(states)
+end
+
+return base
