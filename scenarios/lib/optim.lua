@@ -20,6 +20,7 @@ end
 
 local function single_tensor_adam(self, params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs)
   local o = self.options
+  local denom -- of a parameter until the next one's is there
   for i = 1, #params do
     local param, grad, exp_avg, exp_avg_sq = params[i], grads[i], exp_avgs[i], exp_avg_sqs[i]
     if o.weight_decay ~= 0 then
@@ -31,7 +32,6 @@ local function single_tensor_adam(self, params, grads, exp_avgs, exp_avg_sqs, ma
     end
     exp_avg:lerp_(grad, 0.1)
     exp_avg_sq:mul_(0.999):addcmul_(grad, grad)
-    local denom
     if o.amsgrad then
       max_exp_avg_sqs[i]:maximum_(exp_avg_sq)
       denom = (max_exp_avg_sqs[i]:sqrt() / 1.0):add_(1e-8)

@@ -118,13 +118,13 @@ end
 
 local function single_tensor_rmsprop(self, params, grads, square_avgs, momentum_buffer_list, grad_avgs)
   local o = self.options
+  local avg -- of a parameter until the next one's is there
   for i = 1, #params do
     local param, grad, square_avg = params[i], grads[i], square_avgs[i]
     if o.weight_decay ~= 0 then
       grad = grad + param
     end
     square_avg:mul_(0.99):addcmul_(grad, grad)
-    local avg
     if o.centered then
       local grad_avg = grad_avgs[i]
       grad_avg:lerp_(grad, 0.01)
