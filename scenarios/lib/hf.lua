@@ -45,9 +45,23 @@ function hf.activation(name)
   return activations[name]()
 end
 
+-- PreTrainedModel.tie_weights: a member of another module in place of the module's own; a bias beside it is made anew by a
+-- pad of no width (_adjust_bias).
+function hf.tie(module, name, source)
+  nn.replace(module, name, source)
+  if module.bias then
+    nn.set_data(module.bias, torch.no_grad(torch.pad, module.bias, { 0, 0 }))
+  end
+end
+
 local function fixed_cross_entropy(source, target)
   local loss = F.cross_entropy(source, target)
   return loss
+end
+
+-- CrossEntropyLoss of all positions, as the masked language models take it
+function hf.cross_entropy_loss(logits, labels, vocab_size)
+  return F.cross_entropy(logits:view(-1, vocab_size), labels:view(-1))
 end
 
 -- loss_utils.py: the logits as float32, the labels padded instead of shifting the logits

@@ -28,23 +28,26 @@ function training.parameters(rows)
   return rows
 end
 
--- A model built in a type, as under torch.set_default_dtype, its parts named.
-function training.build(class, config, dtype)
+-- A model built in a type, as under torch.set_default_dtype, its parts named; on the device, or on the CPU and moved.
+function training.build(class, config, dtype, on_host)
   local default = torch.set_default_dtype(dtype)
-  local model = class(config)
+  local function make()
+    return class(config)
+  end
+  local model = on_host and nn.cuda(make) or make()
   torch.set_default_dtype(default)
   nn.name(model)
   return model
 end
 
--- Steps of `loss_of()`, which runs the forward and returns the loss alone.
-function training.run(p, model, loss_of)
+-- Steps of `forward()`, which returns the loss, or a table of results with the loss among them.
+function training.run(p, model, forward)
   local optimizer = optim.make(p.optimizer, nn.parameters(model), p.optimizer_impl)
   local function step()
     for _ = 1, p.accumulate do
       phase "forward"
-      local out = torch.autocast(p.autocast, loss_of)
-      local loss = out.loss
+      local out = torch.autocast(p.autocast, forward)
+      local loss = type(out) == "table" and out.loss or out
       if p.accumulate > 1 then
         loss = loss / p.accumulate
       end

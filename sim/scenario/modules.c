@@ -56,6 +56,13 @@ static int replace_member(lua_State *L) {
     return 0;
 }
 
+/* nn.set_data(t, data): t.data = data */
+static int set_data(lua_State *L) {
+    tape_set_data(host_of(L)->tape, tensors_check(L, 1), tensors_check(L, 2));
+    host_check(L, host_of(L));
+    return 0;
+}
+
 /* The first assignment of an attribute: modules and tensors are members, in this order. */
 static int module_newindex(lua_State *L) {
     bool tensor = tensors_test(L, 3) != NULL;
@@ -132,10 +139,10 @@ static int call_module(lua_State *L) {
 }
 
 void modules_open(lua_State *L) {
-    static const luaL_Reg functions[] = {{"Parameter", new_parameter}, {"Buffer", new_buffer}, {"replace", replace_member},
+    static const luaL_Reg functions[] = {{"Parameter", new_parameter}, {"Buffer", new_buffer}, {"replace", replace_member}, {"set_data", set_data},
                                          {"name", name_modules},       {"_call", call_module},
                                          {"_newindex", module_newindex}, {NULL, NULL}};
-    static const lua_CFunction watched[] = {call_module, new_parameter, new_buffer, replace_member};
+    static const lua_CFunction watched[] = {call_module, new_parameter, new_buffer, replace_member, set_data};
     for (size_t i = 0; i < sizeof watched / sizeof watched[0]; i++)
         names_watch(L, watched[i]);
     luaL_newlib(L, functions);

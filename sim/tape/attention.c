@@ -215,6 +215,7 @@ static void backward_efficient(struct tape *tape, struct node *node, struct tens
                                struct tensor **out) {
     struct tensor *q = node->saved[SAVED_Q], *k = node->saved[SAVED_K];
     struct sizes z = sizes_of(q, k);
+    struct tensor *grad = contiguous_heads(tape, grads[0]);
     out[0] = new_heads(tape, q->dtype, z.b, z.a, z.s, z.d);
     out[1] = new_heads(tape, q->dtype, z.b, z.kv, z.t, z.d);
     out[2] = new_heads(tape, q->dtype, z.b, z.kv, z.t, z.d);
@@ -223,13 +224,16 @@ static void backward_efficient(struct tape *tape, struct node *node, struct tens
         dk = new_heads(tape, q->dtype, z.b, z.a, z.t, z.d);
         dv = new_heads(tape, q->dtype, z.b, z.a, z.t, z.d);
     }
-    struct tensor *delta = make_delta(tape, grads[0], node->saved[SAVED_OUT], &z);
+    struct tensor *turned = aten_transpose(tape, grad, 1, 2);
+    struct tensor *delta = make_delta(tape, turned, node->saved[SAVED_OUT], &z);
     struct tensor *workspace = new_floats(tape, efficient_workspace(tape, &z, sums_in_memory(q)));
     attention_kernel(tape, "efficient_attention_backward", &z, 5, q);
     tensor_unref(tape, delta);
     tensor_unref(tape, workspace);
     tensor_unref(tape, dk);
     tensor_unref(tape, dv);
+    tensor_unref(tape, turned);
+    tensor_unref(tape, grad);
 }
 
 static const struct backward_op efficient_backward = {"ScaledDotProductEfficientAttentionBackward0",

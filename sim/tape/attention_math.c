@@ -61,7 +61,7 @@ static struct tensor *probabilities(struct tape *tape, struct tensor *q, struct 
     tensor_unref(tape, turned);
     tensor_unref(tape, scaled);
     if (mask)
-        aten_add_(tape, scores, mask);
+        aten_add_recorded_(tape, scores, mask);
     struct tensor *out = safe_softmax(tape, scores);
     tensor_unref(tape, scores);
     return out;

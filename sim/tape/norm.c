@@ -53,7 +53,6 @@ static void sum_partials(struct tape *tape, struct tensor **out, int64_t blocks,
 /* args: [0] normalized dims. Edges: input, weight, bias; all three come from one call, in this order. */
 static void backward_layer_norm(struct tape *tape, struct node *node, struct tensor **grads,
                                 struct tensor **out) {
-    struct tensor *grad = aten_contiguous(tape, grads[0]);
     struct tensor *input = aten_contiguous(tape, node->saved[SAVED_INPUT]);
     struct rows r = rows_of(&input->shape, (unsigned)node->args[0]);
     if (node_wants(node, 0))
@@ -61,12 +60,13 @@ static void backward_layer_norm(struct tape *tape, struct node *node, struct ten
     for (unsigned i = 1; i < 3; i++)
         if (node_wants(node, i))
             out[i] = tape_new(tape, node->saved[i]->dtype, &node->saved[i]->shape);
+    struct tensor *grad = aten_contiguous(tape, grads[0]); /* the kernel's own copy, after the results */
     int64_t blocks = partial_rows(tape->device, &r);
     if (blocks > 0)
         sum_partials(tape, out, blocks, r.width);
     tape_kernel(tape, "layer_norm_backward", 8 * (uint64_t)shape_numel(&input->shape), 3 * tensor_nbytes(input), input->dtype);
-    tensor_unref(tape, input);
     tensor_unref(tape, grad);
+    tensor_unref(tape, input);
 }
 
 static const struct backward_op layer_norm_backward = {"NativeLayerNormBackward0", backward_layer_norm};

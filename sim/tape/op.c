@@ -11,6 +11,7 @@ static const struct op *const tables[] = {
     ops_softmax, ops_loss,        ops_embedding,  ops_attention, ops_scan, ops_foreach, ops_fused,
     ops_norm,    ops_dropout,     ops_split,
     ops_format,  ops_conv,        ops_norm_batch, ops_pool, ops_rnn, ops_unbind,
+    ops_masked,  ops_dims,
 };
 
 const struct op *op_row(size_t index) {

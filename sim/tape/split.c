@@ -6,17 +6,15 @@
 static void backward_split(struct tape *tape, struct node *node, struct tensor **grads,
                            struct tensor **out) {
     const struct shape *shape = &node->edges[0].shape;
-    struct tensor *zeros[OP_MAX_OUTPUTS] = {NULL};
+    struct tensor *parts[OP_MAX_OUTPUTS];
     for (unsigned i = 0; i < node->output_count; i++) {
         struct shape part = *shape;
         part.size[node->args[0]] = node->args[1 + i];
-        if (!grads[i])
-            zeros[i] = aten_full(tape, &part, node->edges[0].dtype);
+        parts[i] = grads[i] ? tensor_ref(grads[i]) : aten_full(tape, &part, node->edges[0].dtype);
     }
-    out[0] = tape_new(tape, node->edges[0].dtype, shape);
-    tape_kernel(tape, "cat", 0, 2 * tensor_nbytes(out[0]), out[0]->dtype);
+    out[0] = aten_cat(tape, parts, node->output_count, node->args[0]);
     for (unsigned i = 0; i < node->output_count; i++)
-        tensor_unref(tape, zeros[i]);
+        tensor_unref(tape, parts[i]);
 }
 
 static const struct backward_op split_backward = {"SplitBackward0", backward_split};

@@ -312,62 +312,6 @@ static void run_unsqueeze(struct tape *tape, struct op_call *call) {
     give(call, alias_with(tape, node_create(tape, &unsqueeze_backward, &t, 1, 1), t, &bigger, stride));
 }
 
-/* split_backward: the parts' gradients put together, zeros for a part without one.
- * args: [0] dim, [1] size of a part */
-static void backward_split(struct tape *tape, struct node *node, struct tensor **grads,
-                           struct tensor **out) {
-    unsigned dim = (unsigned)node->args[0];
-    struct tensor *parts[OP_MAX_OUTPUTS];
-    struct shape shape = node->edges[0].shape;
-    int64_t left = shape.size[dim];
-    for (unsigned i = 0; i < node->output_count; i++) {
-        shape.size[dim] = left < node->args[1] ? left : node->args[1];
-        left -= shape.size[dim];
-        parts[i] = grads[i] ? tensor_ref(grads[i]) : aten_full(tape, &shape, node->edges[0].dtype);
-    }
-    out[0] = aten_cat(tape, parts, node->output_count, dim);
-    for (unsigned i = 0; i < node->output_count; i++)
-        tensor_unref(tape, parts[i]);
-}
-
-static const struct backward_op split_backward = {"SplitBackward0", backward_split};
-
-static void split(struct tape *tape, struct op_call *call, int64_t size, unsigned dim) {
-    struct tensor *t = call->arg[0].tensor;
-    int64_t n = t->shape.size[dim], parts = size > 0 ? (n + size - 1) / size : 0;
-    if (parts < 1 || parts > OP_MAX_OUTPUTS) {
-        tape_fail(tape, ERROR_BAD_SCENARIO, "%s: %lld parts; 1 to %d are possible", call->op->name,
-                  (long long)parts, OP_MAX_OUTPUTS);
-        give(call, tensor_ref(t));
-        return;
-    }
-    struct node *node = node_create(tape, &split_backward, &t, 1, (unsigned)parts);
-    if (node) {
-        node->args[0] = dim;
-        node->args[1] = size;
-    }
-    for (int64_t i = 0; i < parts; i++) {
-        struct shape shape = t->shape;
-        shape.size[dim] = n - i * size < size ? n - i * size : size;
-        struct tensor *part = tape_alias(tape, t, &shape, t->stride);
-        part->is_view = true;
-        node_set_output(node, part, (unsigned)i);
-        give(call, part);
-    }
-    node_finish(tape, node);
-}
-
-static void run_split(struct tape *tape, struct op_call *call) {
-    unsigned dim = dim_of(tape, call, &call->arg[2], &call->arg[0].tensor->shape);
-    split(tape, call, call->arg[1].integer, dim);
-}
-
-static void run_chunk(struct tape *tape, struct op_call *call) {
-    unsigned dim = dim_of(tape, call, &call->arg[2], &call->arg[0].tensor->shape);
-    int64_t chunks = call->arg[1].integer > 0 ? call->arg[1].integer : 1;
-    split(tape, call, (call->arg[0].tensor->shape.size[dim] + chunks - 1) / chunks, dim);
-}
-
 const struct op ops_view[] = {
     {"view", "self:T shape:I", AUTOCAST_NONE, "the same elements in another shape", run_view, NULL},
     {"reshape", "self:T shape:I", AUTOCAST_NONE, "a view, or a copy where the strides do not allow one", run_reshape, NULL},
@@ -378,8 +322,6 @@ const struct op ops_view[] = {
     {"narrow", "self:T dim:i start:i length:i", AUTOCAST_NONE, "a range of one dim", run_narrow, NULL},
     {"slice", "self:T dim:i start:i? stop:i?", AUTOCAST_NONE, "self[..., start:stop]", run_slice, NULL},
     {"select", "self:T dim:i index:i", AUTOCAST_NONE, "one index of a dim, which goes", run_select, NULL},
-    {"split", "self:T size:i dim:i=0", AUTOCAST_NONE, "views of parts of a size", run_split, NULL},
-    {"chunk", "self:T chunks:i dim:i=0", AUTOCAST_NONE, "views of so many equal parts", run_chunk, NULL},
     {"unsqueeze", "self:T dim:i", AUTOCAST_NONE, "a dim of size 1 put in", run_unsqueeze, NULL},
     {0},
 };

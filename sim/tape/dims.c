@@ -1,0 +1,105 @@
+/* dims.c: views that reorder, drop or part dims: permute, squeeze, unflatten. */
+#include "op.h"
+
+static void give_view(struct tape *tape, struct op_call *call, struct node *node, const struct shape *shape,
+                      const int64_t *stride) {
+    struct tensor *out = tape_alias(tape, call->arg[0].tensor, shape, stride);
+    out->is_view = true;
+    node_set_output(node, out, 0);
+    node_finish(tape, node);
+    call->out[call->out_count++] = out;
+}
+
+/* args: [i] which dim of the input is dim i of the output; the gradient is turned back */
+static void backward_permute(struct tape *tape, struct node *node, struct tensor **grads,
+                             struct tensor **out) {
+    struct shape shape = grads[0]->shape;
+    int64_t stride[TENSOR_MAX_DIMS];
+    for (unsigned i = 0; i < shape.ndim; i++) {
+        shape.size[node->args[i]] = grads[0]->shape.size[i];
+        stride[node->args[i]] = grads[0]->stride[i];
+    }
+    out[0] = tape_alias(tape, grads[0], &shape, stride);
+    out[0]->is_view = true;
+}
+
+static const struct backward_op permute_backward = {"PermuteBackward0", backward_permute};
+
+static void run_permute(struct tape *tape, struct op_call *call) {
+    struct tensor *t = call->arg[0].tensor;
+    const struct shape *dims = &call->arg[1].shape;
+    struct shape shape = t->shape;
+    int64_t stride[TENSOR_MAX_DIMS] = {0};
+    unsigned from[TENSOR_MAX_DIMS] = {0}, seen = 0;
+    bool fits = dims->ndim == shape.ndim;
+    for (unsigned i = 0; fits && i < shape.ndim; i++) {
+        fits = shape_wrap_dim(&t->shape, dims->size[i], &from[i]) && !((seen >> from[i]) & 1);
+        seen |= 1u << from[i];
+        shape.size[i] = t->shape.size[from[i]];
+        stride[i] = t->stride[from[i]];
+    }
+    if (!fits) {
+        char a[128];
+        tape_fail(tape, ERROR_BAD_SCENARIO, "permute: %s is no order of %u dims", shape_format(dims, a, sizeof a),
+                  t->shape.ndim);
+        call->out[call->out_count++] = tensor_ref(t);
+        return;
+    }
+    struct node *node = node_create(tape, &permute_backward, &t, 1, 1);
+    for (unsigned i = 0; node && i < shape.ndim; i++)
+        node->args[i] = from[i];
+    give_view(tape, call, node, &shape, stride);
+}
+
+static void backward_reshape(struct tape *tape, struct node *node, struct tensor **grads,
+                             struct tensor **out) {
+    out[0] = aten_reshape(tape, grads[0], &node->edges[0].shape);
+}
+
+static const struct backward_op squeeze_backward = {"SqueezeBackward1", backward_reshape};
+
+/* One dim, dropped when it is 1; without a dim all of size 1. */
+static void run_squeeze(struct tape *tape, struct op_call *call) {
+    struct tensor *t = call->arg[0].tensor;
+    unsigned dim = 0;
+    if (call->arg[1].given && !shape_wrap_dim(&t->shape, call->arg[1].integer, &dim))
+        tape_fail(tape, ERROR_BAD_SCENARIO, "squeeze: dim %lld of a tensor of %u dims", (long long)call->arg[1].integer,
+                  t->shape.ndim);
+    struct shape shape = {.ndim = 0};
+    int64_t stride[TENSOR_MAX_DIMS] = {0};
+    for (unsigned i = 0; i < t->shape.ndim; i++) {
+        if (t->shape.size[i] == 1 && (!call->arg[1].given || i == dim))
+            continue;
+        stride[shape.ndim] = t->stride[i];
+        shape.size[shape.ndim++] = t->shape.size[i];
+    }
+    give_view(tape, call, node_create(tape, &squeeze_backward, &t, 1, 1), &shape, stride);
+}
+
+/* One dim as several: a view. */
+static void run_unflatten(struct tape *tape, struct op_call *call) {
+    struct tensor *t = call->arg[0].tensor;
+    const struct shape *sizes = &call->arg[2].shape;
+    unsigned dim = 0;
+    if (!shape_wrap_dim(&t->shape, call->arg[1].integer, &dim) || t->shape.ndim + sizes->ndim > TENSOR_MAX_DIMS) {
+        tape_fail(tape, ERROR_BAD_SCENARIO, "unflatten: dim %lld of a tensor of %u dims", (long long)call->arg[1].integer,
+                  t->shape.ndim);
+        call->out[call->out_count++] = tensor_ref(t);
+        return;
+    }
+    struct shape shape = {.ndim = 0};
+    for (unsigned i = 0; i < t->shape.ndim; i++)
+        if (i == dim)
+            for (unsigned k = 0; k < sizes->ndim; k++)
+                shape.size[shape.ndim++] = sizes->size[k];
+        else
+            shape.size[shape.ndim++] = t->shape.size[i];
+    call->out[call->out_count++] = aten_view(tape, t, &shape);
+}
+
+const struct op ops_dims[] = {
+    {"permute", "self:T dims:I", AUTOCAST_NONE, "the dims in another order", run_permute, NULL},
+    {"squeeze", "self:T dim:i?", AUTOCAST_NONE, "without a dim of size 1, or all of them", run_squeeze, NULL},
+    {"unflatten", "self:T dim:i sizes:I", AUTOCAST_NONE, "one dim as several", run_unflatten, NULL},
+    {0},
+};
