@@ -157,7 +157,9 @@ void answer_free_completed(struct replay_device *d, const struct alloc_entry *en
     uint32_t block = d->pending.list.at[at].value;
     if (!spans_cut(&d->pending, entry->address, entry->address + 1))
         replay_fail_memory(r);
-    if (!d->filling)
+    if (d->filling)
+        answer_forget_block(r, block);
+    else
         r->tl->blocks.at[block].complete_event = add_block_event(d, EVENT_FREE_COMPLETED, block);
 }
 
@@ -292,41 +294,6 @@ void answer_start_segment(struct replay_device *d, const struct timeline_segment
                               .joins = segment.expandable};
     if (index == TIMELINE_NONE || !spans_add(&d->mapped, span))
         replay_fail_memory(r);
-}
-
-void answer_end_fill(struct replay_device *d) {
-    struct timeline *tl = d->replay->tl;
-    size_t first = tl->segments.count;
-    /* Every piece of memory becomes a segment of the start, behind the ones of the fill. */
-    for (size_t i = 0; i < d->mapped.list.count; i++) {
-        struct span *span = &d->mapped.list.at[i];
-        struct timeline_segment segment = tl->segments.at[span->value];
-        segment.address = span->start;
-        segment.bytes = span->end - span->start;
-        span->value = timeline_add_segment(tl, &segment);
-        if (span->value == TIMELINE_NONE) {
-            replay_fail_memory(d->replay);
-            return;
-        }
-    }
-    /* ... which go, those of other devices left alone. */
-    size_t own = 0;
-    while (own < first && tl->segments.at[own].device != d->result.device)
-        own++;
-    size_t kept = tl->segments.count - first;
-    if (kept > 0)
-        memmove(tl->segments.at + own, tl->segments.at + first, kept * sizeof *tl->segments.at);
-    tl->segments.count = own + kept;
-    for (size_t i = 0; i < d->mapped.list.count; i++)
-        d->mapped.list.at[i].value -= (uint32_t)(first - own);
-    for (size_t i = 0; i < tl->blocks.count; i++) {
-        struct timeline_block *block = &tl->blocks.at[i];
-        size_t at = SPANS_NONE;
-        if (block->device == d->result.device)
-            at = spans_find(&d->mapped, block->address);
-        if (at != SPANS_NONE)
-            block->segment = d->mapped.list.at[at].value;
-    }
 }
 
 /* --- the rest --- */

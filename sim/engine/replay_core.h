@@ -4,7 +4,7 @@
  *   replay_serve.c   one request of the log: what the allocator is asked, and how the answer compares
  *   replay_world.c   what the allocator asks: addresses, events; what it did, held against the trace
  *   replay_answer.c  the new timeline
- *   replay_start.c   the state before the first event
+ *   replay_start.c   the state before the first event; replay_fill.c: as a what-if has made it
  *   replay_layout.c  the state after the last
  *   replay_spans.c   sorted ranges of addresses
  */
@@ -118,7 +118,9 @@ void answer_copy(struct replay_device *d, uint32_t event); /* phases, stream use
 /* The memory of the start, loaded from the real timeline. */
 void answer_start_segment(struct replay_device *d, const struct timeline_segment *segment);
 void answer_start_block(struct replay_device *d, uint32_t block);
-/* The memory of the start, as the model has taken it: dropped segments go. */
+
+/* replay_fill.c */
+void answer_forget_block(struct replay *r, uint32_t block);
 void answer_end_fill(struct replay_device *d);
 
 /* replay_layout.c: false: they differ, and that is counted. */

@@ -63,6 +63,8 @@ bool spans_add(struct spans *spans, struct span span) {
 
 bool spans_cut(struct spans *spans, uint64_t start, uint64_t end) {
     size_t i;
+    if (end <= start)
+        return true;
     while ((i = spans_overlap(spans, start, end)) != SPANS_NONE) {
         struct span *hit = &spans->list.at[i], high = *hit;
         if (hit->start < start && hit->end > end) {
