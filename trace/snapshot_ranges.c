@@ -30,6 +30,8 @@ bool ranges_cut(struct build *b, struct addrmap *map, uint64_t start, uint64_t e
                 uint32_t *first) {
     struct addrmap_at at;
     *first = TIMELINE_NONE;
+    if (end <= start)
+        return true; /* nothing; a cut of nothing would go on forever */
     while (find_overlap(b, map, start, end, &at)) {
         struct build_range cut = b->ranges.at[addrmap_value(map, at)];
         if (*first == TIMELINE_NONE)
