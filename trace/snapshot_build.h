@@ -12,6 +12,7 @@
 #define SNAPSHOT_BUILD_H
 
 #include "addrmap.h"
+#include "attr.h"
 #include "block_rules.h"
 #include "facts.h"
 #include "snapshot.h"
