@@ -1,4 +1,5 @@
 # Replay: a real trace's requests through the allocator model.
+vs_test(caching_load USES alloc)
 vs_test(replay USES engine trace)
 vs_quote_dir(test_replay PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/replay)
 

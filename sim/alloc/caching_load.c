@@ -158,6 +158,13 @@ static void count_segment(struct caching *al, struct pool *pool, const struct ca
         stat_raise_one(&al->stats.oversize_segments, 1);
 }
 
+/* Memory that the model plans itself lies above all that was loaded. */
+static void plan_above(struct caching *al, const struct caching_block *first) {
+    uint64_t end = first->segment_address + first->segment_bytes;
+    if (end > al->next_address && !checked_round_up(end, SMALL_SEGMENT_BYTES, &al->next_address))
+        al->next_address = UINT64_MAX; /* and so the driver has none */
+}
+
 static bool load_segment(struct caching *al, const struct caching_block *blocks, size_t count,
                          const uint64_t **next_event, struct error *err) {
     uint64_t page = 0, mapped = mapped_bytes(blocks, count);
@@ -173,6 +180,7 @@ static bool load_segment(struct caching *al, const struct caching_block *blocks,
     struct segment *segment =
         segment_create(al, home, blocks->segment_address, blocks->segment_bytes, page);
     count_segment(al, pool, blocks, mapped);
+    plan_above(al, blocks);
     uint32_t id = segment->first;
     for (size_t i = 0; i < count; i++) {
         uint32_t next = 0;
