@@ -1,12 +1,20 @@
--- decoder.lua: decoder-only models of LLaMA's kind by name: llama, mistral, qwen2, qwen3, phi3, gemma2, gemma3: training
--- steps, evaluation between them, or generation with a cache. The defaults are a small model; set the sizes of yours.
+-- decoder.lua: decoder-only models of LLaMA's kind by name: llama, mistral, qwen2, qwen3, phi3, gemma2, gemma3, and
+-- mixtures of experts: mixtral, qwen3_moe, deepseek_v3. Training steps, evaluation between them, or generation with a
+-- cache. The defaults are a small model; set the sizes of yours.
 local families = use "families"
 local language_model = use "language_model"
 local nn = use "nn"
 local optim = use "optim"
 
 local p = parameters {
-  { "model", "llama", "family", one_of = { "llama", "mistral", "qwen2", "qwen3", "phi3", "gemma2", "gemma3" } },
+  {
+    "model",
+    "llama",
+    "family",
+    one_of = {
+      "llama", "mistral", "qwen2", "qwen3", "phi3", "gemma2", "gemma3", "mixtral", "qwen3_moe", "deepseek_v3",
+    },
+  },
   { "mode", "train", "what runs", one_of = { "train", "generate" } },
   { "hidden", 256, "width of the residual stream", min = 1 },
   { "intermediate", 688, "width of the MLP", min = 1 },
@@ -15,6 +23,18 @@ local p = parameters {
   { "kv_heads", 0, "key/value heads; 0 = heads", min = 0 },
   { "head_dim", 0, "width of a head; 0 = hidden / heads", min = 0 },
   { "sliding_window", 4096, "keys that a sliding layer sees (mistral, phi3, gemma); 0 = all", min = 0 },
+  { "experts", 8, "mixtures: experts a layer", min = 1 },
+  { "experts_per_token", 2, "mixtures: experts that a token goes through", min = 1 },
+  { "expert_width", 192, "mixtures: width of an expert's MLP (mixtral: intermediate)", min = 1 },
+  { "expert_groups", 2, "deepseek_v3: groups of experts", min = 1 },
+  { "chosen_groups", 1, "deepseek_v3: groups that a token may choose from", min = 1 },
+  { "shared_experts", 1, "deepseek_v3: experts that every token goes through", min = 1 },
+  { "dense_layers", 1, "deepseek_v3: first layers, with an MLP", min = 0 },
+  { "q_rank", 96, "deepseek_v3: width of compressed queries; 0 = not compressed", min = 0 },
+  { "kv_rank", 64, "deepseek_v3: width of compressed keys and values", min = 1 },
+  { "rope_dim", 16, "deepseek_v3: part of a head with rotary embeddings", min = 2 },
+  { "nope_dim", 32, "deepseek_v3: part of a head without", min = 1 },
+  { "value_dim", 32, "deepseek_v3: width of a head's values", min = 1 },
   { "vocab", 32000, "size of the vocabulary", min = 1 },
   { "tie_embeddings", false, "the head shares the embedding's weight" },
   { "batch", 2, "sequences a step (a micro-batch)", min = 1 },

@@ -59,6 +59,22 @@ function families.gemma3(config)
   end)
 end
 
+function families.mixtral(config)
+  config.classes = use("experts").mixtral
+  config.expert_width = config.intermediate
+  sliding(config)
+end
+
+function families.qwen3_moe(config)
+  config.classes = use("experts").qwen3_moe
+  config.qk_norm = "projected"
+end
+
+function families.deepseek_v3(config)
+  config.classes = use "deepseek"
+  config.rotary_dim = config.rope_dim
+end
+
 function families.make(config, dtype)
   families[config.model](config)
   return llama.LlamaForCausalLM(config, dtype)

@@ -52,6 +52,9 @@ struct tensor *aten_mm(struct tape *tape, struct tensor *a, struct tensor *b);
 struct tensor *aten_bmm(struct tape *tape, struct tensor *a, struct tensor *b);
 struct tensor *aten_matmul(struct tape *tape, struct tensor *a, struct tensor *b);
 
+/* The workspace of one product, taken and given back. */
+void aten_product_workspace(struct tape *tape);
+
 /* softmax.c: over the last dim, in t's type */
 struct tensor *aten_softmax(struct tape *tape, struct tensor *t);
 

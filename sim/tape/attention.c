@@ -9,7 +9,7 @@
 #include <string.h>
 
 struct sizes {
-    int64_t b, a, kv, s, t, d;
+    int64_t b, a, kv, s, t, d, dv; /* dv: of values, only the memory-efficient kernels let it differ */
 };
 
 static bool is_half(enum dtype dtype) {
@@ -20,9 +20,9 @@ static int64_t round_up(int64_t n, int64_t unit) {
     return (n + unit - 1) / unit * unit;
 }
 
-static struct sizes sizes_of(const struct tensor *q, const struct tensor *k) {
+static struct sizes sizes_of(const struct tensor *q, const struct tensor *k, const struct tensor *v) {
     return (struct sizes){.b = q->shape.size[0], .a = q->shape.size[1], .kv = k->shape.size[1],
-                          .s = q->shape.size[2], .t = k->shape.size[2], .d = q->shape.size[3]};
+                          .s = q->shape.size[2], .t = k->shape.size[2], .d = q->shape.size[3], .dv = v->shape.size[3]};
 }
 
 /* [b, a, s, d] seen through memory of [b, s, a, d] */
@@ -90,7 +90,7 @@ static int64_t flash_splits(const struct tape *tape, const struct sizes *z, int6
     return 1;
 }
 
-enum { SAVED_Q, SAVED_K, SAVED_V, SAVED_OUT, SAVED_LSE, SAVED_SEED, SAVED_OFFSET };
+enum { SAVED_Q, SAVED_K, SAVED_V, SAVED_OUT, SAVED_LSE, SAVED_SEED, SAVED_OFFSET, SAVED_BIAS };
 
 /* empty_like: the layout of the inputs, which is [b, s, a, d] after a projection, else what a copy made it */
 static struct tensor *new_like(struct tape *tape, struct tensor *t) {
@@ -102,7 +102,7 @@ static struct tensor *new_like(struct tape *tape, struct tensor *t) {
 static void backward_flash(struct tape *tape, struct node *node, struct tensor **grads,
                            struct tensor **out) {
     struct tensor *q = node->saved[SAVED_Q], *k = node->saved[SAVED_K];
-    struct sizes z = sizes_of(q, k);
+    struct sizes z = sizes_of(q, k, node->saved[SAVED_V]);
     struct tensor *grad = contiguous_heads(tape, grads[0]);
     struct tensor *output = contiguous_heads(tape, node->saved[SAVED_OUT]);
     for (unsigned i = 0; i < 3; i++)
@@ -130,7 +130,7 @@ static const struct backward_op flash_backward = {"ScaledDotProductFlashAttentio
 /* Dropout: keys are not split, and a second pair of numbers takes the place of the random state. */
 static struct tensor *flash(struct tape *tape, struct tensor *q, struct tensor *k, struct tensor *v,
                             bool dropout) {
-    struct sizes z = sizes_of(q, k);
+    struct sizes z = sizes_of(q, k, v);
     struct tensor *in[3] = {q, k, v};
     struct node *node = node_create(tape, &flash_backward, in, 3, 1);
     struct tensor *out = new_like(tape, q);
@@ -184,20 +184,22 @@ static struct tensor *flash_padded(struct tape *tape, struct tensor *q, struct t
  * 64, above it 128 where shared memory allows (sm_70, sm_80, sm_90), else 64. */
 static int64_t efficient_workspace(const struct tape *tape, const struct sizes *z, bool accumulates) {
     uint32_t sm = tape->device->compute_capability;
-    int64_t rows = z->d > 64 && sm != 86 && sm != 89 ? 128 : 64;
+    int64_t widest = z->d > z->dv ? z->d : z->dv;
+    int64_t rows = widest > 64 && sm != 86 && sm != 89 ? 128 : 64;
     int64_t queries = z->b * z->a * ((z->s + rows - 1) / rows) * ((z->d + 63) / 64) * (rows * 64 + 4);
-    return queries + (accumulates ? 2 * z->b * z->a * round_up(z->t, 64) * round_up(z->d, 64) : 0);
+    int64_t keys = z->b * z->a * round_up(z->t, 64);
+    return queries + (accumulates ? keys * (round_up(z->d, 64) + round_up(z->dv, 64)) : 0);
 }
 
 /* Head dims above 128 do not fit the kernel's registers: 16-bit results are then summed in fp32 memory. */
-static bool sums_in_memory(const struct tensor *q) {
-    return is_half(q->dtype) && q->shape.size[3] > 128;
+static bool sums_in_memory(const struct tensor *q, const struct sizes *z) {
+    return is_half(q->dtype) && (z->d > 128 || z->dv > 128);
 }
 
 /* delta = (grad.float() * out.float()).sum(-1), [b, a, s]; 16-bit kernels of narrow heads compute it themselves */
 static struct tensor *make_delta(struct tape *tape, struct tensor *grad, struct tensor *output,
                                  const struct sizes *z) {
-    if (is_half(grad->dtype) && z->d <= 128)
+    if (is_half(grad->dtype) && z->d <= 128 && z->dv <= 128)
         return new_floats(tape, z->b * z->a * z->s);
     struct tensor *views[2] = {aten_transpose(tape, grad, 1, 2), aten_transpose(tape, output, 1, 2)};
     struct tensor *wide[2] = {aten_to(tape, views[0], DTYPE_FLOAT32), aten_to(tape, views[1], DTYPE_FLOAT32)};
@@ -214,11 +216,11 @@ static struct tensor *make_delta(struct tape *tape, struct tensor *grad, struct 
 static void backward_efficient(struct tape *tape, struct node *node, struct tensor **grads,
                                struct tensor **out) {
     struct tensor *q = node->saved[SAVED_Q], *k = node->saved[SAVED_K];
-    struct sizes z = sizes_of(q, k);
+    struct sizes z = sizes_of(q, k, node->saved[SAVED_V]);
     struct tensor *grad = contiguous_heads(tape, grads[0]);
     out[0] = new_heads(tape, q->dtype, z.b, z.a, z.s, z.d);
     out[1] = new_heads(tape, q->dtype, z.b, z.kv, z.t, z.d);
-    out[2] = new_heads(tape, q->dtype, z.b, z.kv, z.t, z.d);
+    out[2] = new_heads(tape, q->dtype, z.b, z.kv, z.t, z.dv);
     struct tensor *dk = NULL, *dv = NULL;
     if (z.kv != z.a) {
         dk = new_heads(tape, q->dtype, z.b, z.a, z.t, z.d);
@@ -226,7 +228,7 @@ static void backward_efficient(struct tape *tape, struct node *node, struct tens
     }
     struct tensor *turned = aten_transpose(tape, grad, 1, 2);
     struct tensor *delta = make_delta(tape, turned, node->saved[SAVED_OUT], &z);
-    struct tensor *workspace = new_floats(tape, efficient_workspace(tape, &z, sums_in_memory(q)));
+    struct tensor *workspace = new_floats(tape, efficient_workspace(tape, &z, sums_in_memory(q, &z)));
     attention_kernel(tape, "efficient_attention_backward", &z, 5, q);
     tensor_unref(tape, delta);
     tensor_unref(tape, workspace);
@@ -241,19 +243,19 @@ static const struct backward_op efficient_backward = {"ScaledDotProductEfficient
 
 /* With dropout the random state is two numbers in host memory. */
 static struct tensor *efficient(struct tape *tape, struct tensor *q, struct tensor *k,
-                                struct tensor *v, bool dropout) {
-    struct sizes z = sizes_of(q, k);
+                                struct tensor *v, struct tensor *bias, bool dropout) {
+    struct sizes z = sizes_of(q, k, v);
     struct tensor *in[3] = {q, k, v};
     struct node *node = node_create(tape, &efficient_backward, in, 3, 1);
     int64_t words = !dropout && tape->framework->efficient_seed_on_device; /* 0: no request */
     struct tensor *seed = new_int64s(tape, words), *offset = new_int64s(tape, words);
-    struct tensor *out = new_heads(tape, q->dtype, z.b, z.a, z.s, z.d);
+    struct tensor *out = new_heads(tape, q->dtype, z.b, z.a, z.s, z.dv);
     struct tensor *lse = new_floats(tape, node ? z.b * z.a * round_up(z.s, 32) : 0);
-    struct tensor *sums = sums_in_memory(q) ? new_floats(tape, z.b * z.a * z.s * z.d) : NULL;
+    struct tensor *sums = sums_in_memory(q, &z) ? new_floats(tape, z.b * z.a * z.s * z.dv) : NULL;
     attention_kernel(tape, "efficient_attention", &z, 2, q);
     tensor_unref(tape, sums);
-    struct tensor *saved[] = {q, k, v, out, lse, seed, offset};
-    for (unsigned i = 0; i < 7; i++)
+    struct tensor *saved[] = {q, k, v, out, lse, seed, offset, bias};
+    for (unsigned i = 0; i < 8; i++)
         node_save(tape, node, i, saved[i]);
     node_set_output(node, out, 0);
     node_finish(tape, node);
@@ -263,21 +265,56 @@ static struct tensor *efficient(struct tape *tape, struct tensor *q, struct tens
     return out;
 }
 
+/* A bias whose rows do not start at multiples of 8 elements is padded and sliced (attention.cpp preprocess_mask,
+ * pad_bias: by 8 at least); then it is seen once a head. Takes `bias` over. */
+static struct tensor *prepare_bias(struct tape *tape, struct tensor *bias, const struct sizes *z) {
+    enum { ALIGNMENT = 8 };
+    unsigned n = bias->shape.ndim;
+    bool aligned = n > 0 && bias->stride[n - 1] == 1;
+    for (unsigned i = 0; i + 1 < n; i++)
+        aligned = aligned && bias->stride[i] % ALIGNMENT == 0;
+    if (!aligned && n > 0) {
+        int64_t last = bias->shape.size[n - 1];
+        struct tensor *padded = aten_pad_last(tape, bias, ALIGNMENT - last % ALIGNMENT);
+        tensor_unref(tape, bias);
+        bias = aten_narrow(tape, padded, n - 1, 0, last);
+        tensor_unref(tape, padded);
+    }
+    struct shape shape = {.ndim = 4, .size = {z->b, z->a, z->s, z->t}};
+    struct tensor *seen = aten_expand(tape, bias, &shape);
+    tensor_unref(tape, bias);
+    return seen;
+}
+
+/* A boolean mask becomes 0 or -inf in the query's type, once a call (sdp_utils convert_boolean_attn_mask). */
+static struct tensor *additive_mask(struct tape *tape, struct tensor *mask, enum dtype dtype) {
+    if (mask->dtype != DTYPE_BOOL)
+        return tensor_ref(mask);
+    struct shape scalar = {.ndim = 0};
+    struct tensor *zero = aten_full(tape, &scalar, dtype), *infinity = aten_full(tape, &scalar, dtype);
+    struct tensor *out = aten_where(tape, mask, zero, infinity);
+    tensor_unref(tape, zero);
+    tensor_unref(tape, infinity);
+    return out;
+}
+
 /* ---- choice ---- */
 
 /* check_runtime_disabled_flash and its neighbours: 16-bit types, sm_80 on, head dim up to 256, no mask; sm_86, sm_89 and
  * sm_120 cannot run the backward of head dims 193 to 224. */
-static bool can_flash(const struct tape *tape, const struct tensor *q, bool mask, bool needs_grad) {
+static bool can_flash(const struct tape *tape, const struct tensor *q, const struct tensor *v, bool mask,
+                      bool needs_grad) {
     uint32_t sm = tape->device->compute_capability;
     int64_t d = q->shape.size[3];
-    if (mask || !is_half(q->dtype) || sm < 80 || d > 256)
+    if (mask || !is_half(q->dtype) || sm < 80 || d > 256 || v->shape.size[3] != d)
         return false;
     bool small_shared_memory = sm == 86 || sm == 89 || sm == 120;
     return !(small_shared_memory && needs_grad && d > 192 && d <= 224);
 }
 
 /* check_head_dim_size_mem_efficient: rows must be aligned for the kernel's loads: 128 bits with tensor cores. */
-static bool can_efficient(const struct tape *tape, const struct tensor *q, const struct tensor *k) {
+static bool can_efficient(const struct tape *tape, const struct tensor *q, const struct tensor *k,
+                          const struct tensor *v) {
     uint32_t sm = tape->device->compute_capability;
     if (k->shape.size[1] != q->shape.size[1] && !tape->framework->efficient_takes_gqa)
         return false;
@@ -287,14 +324,15 @@ static bool can_efficient(const struct tape *tape, const struct tensor *q, const
         return false;
     bool tensor_cores = sm >= 80 || (sm >= 70 && is_half(q->dtype));
     int64_t alignment = tensor_cores ? 16 / (int64_t)dtype_bytes(q->dtype) : 1;
-    return q->shape.size[3] % alignment == 0;
+    return q->shape.size[3] % alignment == 0 && v->shape.size[3] % alignment == 0;
 }
 
 static bool check_shapes(struct tape *tape, const struct tensor *q, const struct tensor *k,
                          const struct tensor *v, bool gqa) {
-    bool fits = q->shape.ndim == 4 && k->shape.ndim == 4 && shape_equal(&k->shape, &v->shape) &&
-                q->shape.size[0] == k->shape.size[0] && q->shape.size[3] == k->shape.size[3] &&
-                q->dtype == k->dtype && q->dtype == v->dtype;
+    bool fits = q->shape.ndim == 4 && k->shape.ndim == 4 && v->shape.ndim == 4 &&
+                k->shape.size[0] == v->shape.size[0] && k->shape.size[1] == v->shape.size[1] &&
+                k->shape.size[2] == v->shape.size[2] && q->shape.size[0] == k->shape.size[0] &&
+                q->shape.size[3] == k->shape.size[3] && q->dtype == k->dtype && q->dtype == v->dtype;
     if (fits && k->shape.size[1] != q->shape.size[1])
         fits = gqa && k->shape.size[1] > 0 && q->shape.size[1] % k->shape.size[1] == 0;
     if (!fits) {
@@ -313,14 +351,21 @@ static void run_attention(struct tape *tape, struct op_call *call) {
     struct tensor *mask = call->arg[3].tensor, *out;
     bool causal = call->arg[4].integer != 0, gqa = call->arg[5].integer != 0, dropout = call->arg[6].number > 0;
     bool needs_grad = tape->grad_enabled && (q->requires_grad || k->requires_grad || v->requires_grad);
-    if (!check_shapes(tape, q, k, v, gqa))
-        out = tensor_ref(q);
-    else if (can_flash(tape, q, mask != NULL, needs_grad))
+    if (!check_shapes(tape, q, k, v, gqa)) {
+        call->out[call->out_count++] = tensor_ref(q);
+        return;
+    }
+    mask = mask ? additive_mask(tape, mask, q->dtype) : NULL;
+    if (can_flash(tape, q, v, mask != NULL, needs_grad)) {
         out = flash_padded(tape, q, k, v, dropout);
-    else if (!mask && can_efficient(tape, q, k))
-        out = efficient(tape, q, k, v, dropout);
-    else
+    } else if (can_efficient(tape, q, k, v) && !(mask && mask->requires_grad)) {
+        struct sizes z = sizes_of(q, k, v);
+        mask = mask ? prepare_bias(tape, mask, &z) : NULL;
+        out = efficient(tape, q, k, v, mask, dropout);
+    } else {
         out = attention_math(tape, q, k, v, mask, causal, dropout);
+    }
+    tensor_unref(tape, mask);
     call->out[call->out_count++] = out;
 }
 

@@ -5,7 +5,7 @@
 
 #include "device.h"
 
-enum { ALIGN = 256, TILE_PADDING = 32 };
+enum { ALIGN = 256, TILE_PADDING = 32, SINGLE_TILE = 256 * 9 };
 
 static uint64_t aligned(uint64_t bytes) {
     return (bytes + ALIGN - 1) / ALIGN * ALIGN;
@@ -32,10 +32,12 @@ static const struct tiles *tiles_of(const struct device *device) {
     return row;
 }
 
-/* Onesweep: histograms of 256 digits a pass and portion (int64), look-back of 256 counters a tile (int32), with several
+/* Up to 2,304 pairs one block sorts, without memory but the least that can be asked for. Above, onesweep: histograms of 256 digits a pass and portion (int64), look-back of 256 counters a tile (int32), with several
  * passes a second buffer of keys and of values, a counter a pass and portion. A portion is what 2^28 - 1 leaves of whole
  * tiles. */
 uint64_t cub_sort_bytes(const struct device *device, uint64_t n, uint64_t keys) {
+    if (n <= SINGLE_TILE)
+        return 1;
     uint64_t tile = tiles_of(device)->sort, portion = ((UINT64_C(1) << 28) - 1) / tile * tile, bits = 1;
     for (uint64_t k = keys; k > 1; k >>= 1)
         bits++;
@@ -45,16 +47,20 @@ uint64_t cub_sort_bytes(const struct device *device, uint64_t n, uint64_t keys) 
            (passes > 1 ? 2 * aligned(8 * n) : 0) + aligned(portions * passes * 4);
 }
 
-/* One 16-byte state a tile and 32 more; one more array. */
-static uint64_t tile_states(uint64_t n, uint64_t tile) {
-    return ALIGN - 1 + aligned((div_up(n, tile) + TILE_PADDING) * 16) + ALIGN;
+/* One state a tile and 32 more, of a value and as much again for its flag; one more array. */
+static uint64_t tile_states(uint64_t n, uint64_t tile, uint64_t value_bytes) {
+    return ALIGN - 1 + aligned((div_up(n, tile) + TILE_PADDING) * 2 * value_bytes) + ALIGN;
 }
 
 uint64_t cub_unique_bytes(const struct device *device, uint64_t n) {
-    return tile_states(n, tiles_of(device)->unique);
+    return tile_states(n, tiles_of(device)->unique, 8);
 }
 
 /* tuning_scan.cuh: 128 threads of 7 items on every architecture */
 uint64_t cub_scan_bytes(uint64_t n) {
-    return tile_states(n, 128 * 7);
+    return tile_states(n, 128 * 7, 8);
+}
+
+uint64_t cub_scan4_bytes(uint64_t n) {
+    return tile_states(n, 128 * 15, 4);
 }

@@ -13,5 +13,7 @@ uint64_t cub_sort_bytes(const struct device *device, uint64_t n, uint64_t keys);
 uint64_t cub_unique_bytes(const struct device *device, uint64_t n);
 /* DeviceScan sums of n; from 2^30 on PyTorch cuts the work in pieces, which is not modelled */
 uint64_t cub_scan_bytes(uint64_t n);
+/* The same of 4-byte values */
+uint64_t cub_scan4_bytes(uint64_t n);
 
 #endif

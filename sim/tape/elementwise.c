@@ -414,6 +414,40 @@ static void run_compare(struct tape *tape, struct op_call *call) {
     give(call, elementwise(tape, call->op->name, DTYPE_BOOL, in, in[1] ? 2 : 1));
 }
 
+/* self /= other: the divisor's gradient needs what self was, which is copied first */
+static void run_div_(struct tape *tape, struct op_call *call) {
+    struct tensor *in[2] = {call->arg[0].tensor, call->arg[1].tensor};
+    struct node *node = node_create(tape, &div_backward, in, in[1] ? 2 : 1, 1);
+    if (node && in[1]) {
+        node_save(tape, node, 0, in[1]);
+        if (node_wants(node, 1)) {
+            bool grad_enabled = tape->grad_enabled;
+            int64_t stride[TENSOR_MAX_DIMS];
+            strides_preserve(in[0], stride);
+            tape->grad_enabled = false;
+            struct tensor *original = aten_clone_strided(tape, in[0], stride);
+            tape->grad_enabled = grad_enabled;
+            node_save(tape, node, 1, original);
+            tensor_unref(tape, original);
+        }
+    }
+    elementwise_(tape, call->op->name, in[0], &in[1], in[1] ? 1 : 0);
+    node_rebase(tape, node, in[0]);
+    node_finish(tape, node);
+    give(call, tensor_ref(in[0]));
+}
+
+static void run_floor_divide(struct tape *tape, struct op_call *call) {
+    struct tensor *in[2] = {call->arg[0].tensor, call->arg[1].tensor};
+    enum dtype dtype = in[0] && in[1] ? result_type(in[0], in[1]) : (in[0] ? in[0] : in[1])->dtype;
+    struct tensor *only = in[0] ? in[0] : in[1];
+    give(call, elementwise(tape, "floor_divide", dtype, in[0] && in[1] ? in : &only, in[0] && in[1] ? 2 : 1));
+}
+
+static void run_bitwise_not(struct tape *tape, struct op_call *call) {
+    give(call, elementwise(tape, "bitwise_not", call->arg[0].tensor->dtype, &call->arg[0].tensor, 1));
+}
+
 static void run_bitwise(struct tape *tape, struct op_call *call) {
     struct tensor *in[2] = {call->arg[0].tensor, call->arg[1].tensor};
     give(call, elementwise(tape, call->op->name, result_type(in[0], in[1]), in, 2));
@@ -469,7 +503,9 @@ const struct op ops_elementwise[] = {
     {"add_", "self:T other:X", AUTOCAST_NONE, "self += other", run_add_, NULL},
     {"sub_", "self:T other:X", AUTOCAST_NONE, "self -= other", run_in_place, NULL},
     {"mul_", "self:T other:X", AUTOCAST_NONE, "self *= other", run_in_place, NULL},
-    {"div_", "self:T other:X", AUTOCAST_NONE, "self /= other", run_in_place, NULL},
+    {"div_", "self:T other:X", AUTOCAST_NONE, "self /= other", run_div_, NULL},
+    {"floor_divide", "self:T other:X", AUTOCAST_NONE, "self // other", run_floor_divide, NULL},
+    {"bitwise_not", "self:T", AUTOCAST_NONE, "~self", run_bitwise_not, NULL},
     {"clamp_", "self:T min:f? max:f?", AUTOCAST_NONE, "self limited to [min, max]", run_in_place,
      NULL},
     {"square_", "self:T", AUTOCAST_NONE, "self *= self", run_in_place, NULL},

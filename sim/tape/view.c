@@ -259,7 +259,7 @@ static void run_narrow(struct tape *tape, struct op_call *call) {
                            call->arg[3].integer));
 }
 
-/* x[..., a:b] : slice(dim, start, stop); negative ends count from the end, as in Python */
+/* x[..., a:b:c] : slice(dim, start, stop, step); negative ends count from the end, as in Python */
 static void run_slice(struct tape *tape, struct op_call *call) {
     struct tensor *t = call->arg[0].tensor;
     unsigned dim = dim_of(tape, call, &call->arg[1], &t->shape);
@@ -270,11 +270,21 @@ static void run_slice(struct tape *tape, struct op_call *call) {
     stop += stop < 0 ? n : 0;
     start = start < 0 ? 0 : start > n ? n : start;
     stop = stop < start ? start : stop > n ? n : stop;
-    if (start == 0 && stop == n) { /* Python's indexing makes an alias of what would be the whole */
+    int64_t step = call->arg[4].integer > 0 ? call->arg[4].integer : 1;
+    if (start == 0 && stop == n && step == 1) { /* Python's indexing makes an alias of what would be the whole */
         give(call, alias_with(tape, node_create(tape, &alias_backward, &t, 1, 1), t, &t->shape, t->stride));
         return;
     }
-    give(call, aten_narrow(tape, t, dim, start, stop - start));
+    if (step == 1) {
+        give(call, aten_narrow(tape, t, dim, start, stop - start));
+        return;
+    }
+    struct shape shape = t->shape;
+    int64_t stride[TENSOR_MAX_DIMS];
+    memcpy(stride, t->stride, sizeof stride);
+    shape.size[dim] = (stop - start + step - 1) / step;
+    stride[dim] *= step;
+    give(call, alias_with(tape, node_create(tape, &slice_backward, &t, 1, 1), t, &shape, stride));
 }
 
 static void run_select(struct tape *tape, struct op_call *call) {
@@ -320,7 +330,7 @@ const struct op ops_view[] = {
     {"t", "self:T", AUTOCAST_NONE, "a matrix transposed", run_t, NULL},
     {"expand", "self:T shape:I", AUTOCAST_NONE, "dims of size 1 repeated, without memory", run_expand, NULL},
     {"narrow", "self:T dim:i start:i length:i", AUTOCAST_NONE, "a range of one dim", run_narrow, NULL},
-    {"slice", "self:T dim:i start:i? stop:i?", AUTOCAST_NONE, "self[..., start:stop]", run_slice, NULL},
+    {"slice", "self:T dim:i start:i? stop:i? step:i=1", AUTOCAST_NONE, "self[..., start:stop:step]", run_slice, NULL},
     {"select", "self:T dim:i index:i", AUTOCAST_NONE, "one index of a dim, which goes", run_select, NULL},
     {"unsqueeze", "self:T dim:i", AUTOCAST_NONE, "a dim of size 1 put in", run_unsqueeze, NULL},
     {0},

@@ -1,0 +1,216 @@
+/* index.c: elements chosen by index: rows, sorted orders, the largest, counts. What an op asks for does not depend on the
+ * indices' values. Sources: ATen/native/cuda/{Indexing,Sort,SortStable,TensorTopK,SummaryOps}.cu, FunctionsManual.cpp. */
+#include "cub.h"
+#include "op.h"
+
+enum { SMALL_SORT = 4096 };
+
+static void give(struct op_call *call, struct tensor *t) {
+    call->out[call->out_count++] = t;
+}
+
+static unsigned dim_of(struct tape *tape, const struct op_call *call, const struct op_arg *arg) {
+    const struct shape *shape = &call->arg[0].tensor->shape;
+    unsigned dim = 0;
+    if (shape->ndim == 0 || !shape_wrap_dim(shape, arg->integer, &dim))
+        tape_fail(tape, ERROR_BAD_SCENARIO, "%s: dim %lld of a tensor of %u dims", call->op->name,
+                  (long long)arg->integer, shape->ndim);
+    return dim;
+}
+
+static struct tensor *new_int64s(struct tape *tape, int64_t count) {
+    struct shape shape = {.ndim = 1, .size = {count}};
+    return tape_new(tape, DTYPE_INT64, &shape);
+}
+
+/* ---- rows by index ---- */
+
+/* index_put_(accumulate=True): the linear index is made in two steps, then sorted together with its origin, so that equal
+ * ones can be summed (Indexing.cu index_put_with_sort_kernel). */
+static void accumulate_rows(struct tape *tape, struct tensor *into, int64_t n, const struct tensor *grad) {
+    struct tensor *wrapped = new_int64s(tape, n), *linear = new_int64s(tape, n);
+    tensor_unref(tape, wrapped);
+    struct tensor *sorted = new_int64s(tape, n), *origin = new_int64s(tape, n), *range = new_int64s(tape, n);
+    uint64_t largest = (uint64_t)(into->shape.size[0] > 1 ? into->shape.size[0] - 1 : 1);
+    tensor_unref(tape, tape_new_bytes(tape, cub_sort_bytes(tape->device, (uint64_t)n, largest), CATEGORY_TEMPORARY));
+    tensor_unref(tape, range);
+    tape_kernel(tape, "index_put", (uint64_t)shape_numel(&grad->shape), 2 * tensor_nbytes(grad), grad->dtype);
+    tensor_unref(tape, origin);
+    tensor_unref(tape, sorted);
+    tensor_unref(tape, linear);
+}
+
+/* saved[0] = indices */
+static void backward_index(struct tape *tape, struct node *node, struct tensor **grads,
+                           struct tensor **out) {
+    int64_t n = shape_numel(&node->saved[0]->shape);
+    out[0] = aten_full(tape, &node->edges[0].shape, grads[0]->dtype);
+    if (n > 0)
+        accumulate_rows(tape, out[0], n, grads[0]);
+}
+
+static const struct backward_op index_backward = {"IndexBackward0", backward_index};
+
+/* self[indices]: along the first dim */
+static void run_index(struct tape *tape, struct op_call *call) {
+    struct tensor *t = call->arg[0].tensor, *indices = call->arg[1].tensor;
+    struct shape shape = indices->shape;
+    if (dtype_is_float(indices->dtype) || t->shape.ndim == 0 || shape.ndim + t->shape.ndim - 1 > TENSOR_MAX_DIMS) {
+        tape_fail(tape, ERROR_BAD_SCENARIO, "index: wants a tensor of 1 or more dims and integer indices");
+        give(call, tensor_ref(t));
+        return;
+    }
+    for (unsigned i = 1; i < t->shape.ndim; i++)
+        shape.size[shape.ndim++] = t->shape.size[i];
+    struct node *node = node_create(tape, &index_backward, &t, 1, 1);
+    node_save(tape, node, 0, indices);
+    struct tensor *out = tape_new(tape, t->dtype, &shape);
+    tape_kernel(tape, "index", 0, 2 * tensor_nbytes(out) + tensor_nbytes(indices), t->dtype);
+    node_set_output(node, out, 0);
+    node_finish(tape, node);
+    give(call, out);
+}
+
+/* self[indices] = values, each index once */
+static void run_index_put_(struct tape *tape, struct op_call *call) {
+    struct tensor *t = call->arg[0].tensor;
+    if (tape->grad_enabled && (t->requires_grad || call->arg[2].tensor->requires_grad))
+        tape_fail(tape, ERROR_BAD_SCENARIO, "index_put_: its gradient is not modelled yet; call it under no_grad");
+    elementwise_(tape, "index_put", t, &call->arg[1].tensor, 1);
+    give(call, tensor_ref(t));
+}
+
+/* self.scatter_(dim, index, number) */
+static void run_scatter_(struct tape *tape, struct op_call *call) {
+    struct tensor *t = call->arg[0].tensor;
+    if (tape->grad_enabled && t->requires_grad)
+        tape_fail(tape, ERROR_BAD_SCENARIO, "scatter_: its gradient is not modelled yet; call it under no_grad");
+    elementwise_(tape, "scatter", t, &call->arg[2].tensor, 1);
+    give(call, tensor_ref(t));
+}
+
+/* ---- values chosen by their order ---- */
+
+/* value_selecting_reduction_backward: zeros of self, the gradient scattered into them. saved[0] = indices */
+static void backward_select_values(struct tape *tape, struct node *node, struct tensor **grads,
+                                   struct tensor **out) {
+    if (!grads[0])
+        return;
+    out[0] = aten_full(tape, &node->edges[0].shape, grads[0]->dtype);
+    tape_kernel(tape, "scatter", 0, 2 * tensor_nbytes(grads[0]), grads[0]->dtype);
+}
+
+static const struct backward_op topk_backward = {"TopkBackward0", backward_select_values};
+static const struct backward_op sort_backward = {"SortBackward0", backward_select_values};
+
+static struct tensor *choose(struct tape *tape, struct op_call *call, const struct backward_op *backward,
+                             const struct shape *shape) {
+    struct tensor *t = call->arg[0].tensor;
+    struct node *node = node_create(tape, backward, &t, 1, 1);
+    struct tensor *values = tape_new(tape, t->dtype, shape), *indices = tape_new(tape, DTYPE_INT64, shape);
+    tape_kernel(tape, call->op->name, (uint64_t)shape_numel(&t->shape),
+                tensor_nbytes(t) + tensor_nbytes(values) + tensor_nbytes(indices), t->dtype);
+    node_save(tape, node, 0, indices);
+    node_set_output(node, values, 0);
+    node_finish(tape, node);
+    give(call, values);
+    give(call, indices);
+    return indices;
+}
+
+/* topk(k, dim): the k largest and where they are; rows are short enough for one block each. */
+static void run_topk(struct tape *tape, struct op_call *call) {
+    unsigned dim = dim_of(tape, call, &call->arg[2]);
+    struct shape shape = call->arg[0].tensor->shape;
+    if (shape.ndim == 0 || call->arg[1].integer < 0 || call->arg[1].integer > shape.size[dim])
+        tape_fail(tape, ERROR_BAD_SCENARIO, "topk: k=%lld of a dim of size %lld", (long long)call->arg[1].integer,
+                  (long long)(shape.ndim ? shape.size[dim] : 1));
+    else
+        shape.size[dim] = call->arg[1].integer;
+    choose(tape, call, &topk_backward, &shape);
+}
+
+/* One row: in place with a range of indices to start from, or by CUB from another range (SortStable.cu,
+ * segmented_sort_large_segments). Many long rows are sorted by other kernels. */
+static void run_sort(struct tape *tape, struct op_call *call) {
+    struct tensor *t = call->arg[0].tensor;
+    unsigned dim = dim_of(tape, call, &call->arg[1]);
+    int64_t n = t->shape.ndim ? t->shape.size[dim] : 1;
+    if (n > SMALL_SORT && (n != shape_numel(&t->shape) || t->dtype != DTYPE_INT64))
+        tape_fail(tape, ERROR_BAD_SCENARIO, "sort: more than %d elements a row: only one row of int64 is modelled",
+                  SMALL_SORT);
+    choose(tape, call, &sort_backward, &t->shape);
+    struct tensor *range = new_int64s(tape, n);
+    if (n > SMALL_SORT)
+        tensor_unref(tape, tape_new_bytes(tape, cub_sort_bytes(tape->device, (uint64_t)n, UINT64_MAX), CATEGORY_TEMPORARY));
+    tensor_unref(tape, range);
+}
+
+/* histc of integers with given limits: counts of the input's type */
+static void run_histc(struct tape *tape, struct op_call *call) {
+    struct tensor *t = call->arg[0].tensor;
+    struct shape shape = {.ndim = 1, .size = {call->arg[1].integer}};
+    struct tensor *out = tape_new(tape, t->dtype, &shape);
+    tape_kernel(tape, "histc", (uint64_t)shape_numel(&t->shape), tensor_nbytes(t) + tensor_nbytes(out), t->dtype);
+    give(call, out);
+}
+
+/* ---- a slice overwritten ---- */
+
+/* CopySlices (torch/csrc/autograd/functions/tensor.cpp): the whole's gradient is copied, the slice's part of it copied
+ * again for CopyBackwards, which passes it to the source and gives the whole zeros there. args: [0] dim, [1] start */
+static void backward_copy_slice(struct tape *tape, struct node *node, struct tensor **grads,
+                                struct tensor **out) {
+    int64_t stride[TENSOR_MAX_DIMS];
+    strides_contiguous(&node->edges[0].shape, stride);
+    struct tensor *whole = aten_clone_strided(tape, grads[0], stride);
+    struct tensor *slice = aten_narrow(tape, whole, (unsigned)node->args[0], node->args[1],
+                                       node->edges[1].shape.size[node->args[0]]);
+    strides_contiguous(&slice->shape, stride);
+    struct tensor *copy = aten_clone_strided(tape, slice, stride);
+    if (node_wants(node, 0)) {
+        struct tensor *zeros = aten_full(tape, &slice->shape, slice->dtype);
+        elementwise_(tape, "copy", slice, &zeros, 1);
+        out[0] = tensor_ref(whole);
+        tensor_unref(tape, zeros);
+    }
+    if (node_wants(node, 1))
+        out[1] = aten_to(tape, copy, node->edges[1].dtype);
+    tensor_unref(tape, copy);
+    tensor_unref(tape, slice);
+    tensor_unref(tape, whole);
+}
+
+static const struct backward_op copy_slice_backward = {"CopySlices", backward_copy_slice};
+
+/* self[..., start:start+n].copy_(src), n the size of src along dim */
+static void run_copy_slice_(struct tape *tape, struct op_call *call) {
+    struct tensor *in[2] = {call->arg[0].tensor, call->arg[1].tensor};
+    unsigned dim = dim_of(tape, call, &call->arg[2]);
+    int64_t start = call->arg[3].integer;
+    if (in[1]->shape.ndim != in[0]->shape.ndim || start < 0 ||
+        (in[0]->shape.ndim && start + in[1]->shape.size[dim] > in[0]->shape.size[dim])) {
+        tape_fail(tape, ERROR_BAD_SCENARIO, "copy_slice_: the source does not fit at %lld of dim %u", (long long)start, dim);
+    } else {
+        struct node *node = node_create(tape, &copy_slice_backward, in, 2, 1);
+        if (node) {
+            node->args[0] = dim;
+            node->args[1] = start;
+        }
+        elementwise_(tape, "copy", in[1], NULL, 0);
+        node_rebase(tape, node, in[0]);
+        node_finish(tape, node);
+    }
+    give(call, tensor_ref(in[0]));
+}
+
+const struct op ops_index[] = {
+    {"index", "self:T indices:T", AUTOCAST_NONE, "self[indices] along the first dim", run_index, NULL},
+    {"index_put_", "self:T indices:T values:T", AUTOCAST_NONE, "self[indices] = values", run_index_put_, NULL},
+    {"scatter_", "self:T dim:i index:T value:f", AUTOCAST_NONE, "a number at the indices of a dim", run_scatter_, NULL},
+    {"topk", "self:T k:i dim:i=-1", AUTOCAST_NONE, "the k largest of a dim and their indices", run_topk, NULL},
+    {"sort", "self:T dim:i=-1", AUTOCAST_NONE, "sorted values of a dim and their indices", run_sort, NULL},
+    {"histc", "self:T bins:i", AUTOCAST_NONE, "how many values fall in each bin", run_histc, NULL},
+    {"copy_slice_", "self:T src:T dim:i start:i", AUTOCAST_NONE, "self[..., start:start+n] = src", run_copy_slice_, NULL},
+    {0},
+};
