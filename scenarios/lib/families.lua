@@ -3,13 +3,11 @@
 local llama = use "llama"
 local families = {}
 
--- config.sliding_window = 0: none. Every layer slides (mistral), or those that `is_sliding` names.
+-- config.sliding_window = 0: none. Every layer slides (mistral), or those that `is_sliding` names: then there is a mask
+-- of either kind, used or not.
 local function sliding(config, is_sliding)
-  if config.sliding_window == 0 then
-    return
-  end
   if not is_sliding then
-    config.mask_kinds = { "sliding" }
+    config.mask_kinds = { config.sliding_window > 0 and "sliding" or "full" }
     return
   end
   config.mask_kinds = { "full", "sliding" }
@@ -49,9 +47,10 @@ function families.gemma2(config)
   end)
 end
 
--- five layers slide for one that sees everything
+-- five layers slide for one that sees everything; each kind has rotary embeddings of its own
 function families.gemma3(config)
-  config.classes = use "gemma"
+  config.classes = use("gemma").gemma3
+  config.rotary_kinds = config.layers >= 6 and { "full", "sliding" } or { "sliding" }
   config.activation = "gelu"
   config.qk_norm = "transposed"
   sliding(config, function(i)

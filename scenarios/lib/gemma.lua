@@ -1,6 +1,7 @@
 -- gemma.lua: what Gemma 2 and 3 (Transformers 5.24, models/gemma2, models/gemma3) have in place of LLaMA's classes: norms
 -- of 1 + weight in fp32, norms behind each block too, and scaled embeddings.
 local nn = use "nn"
+local llama = use "llama"
 local gemma = {}
 
 local GemmaRMSNorm = nn.class()
@@ -25,6 +26,26 @@ function GemmaTextScaledWordEmbedding:init(num_embeddings, embedding_dim)
 end
 function GemmaTextScaledWordEmbedding:forward(input)
   return torch.embedding(self.weight, input) * self.embed_scale:to(self.weight.dtype)
+end
+
+-- Gemma 3: frequencies of their own for each kind of layer
+local Gemma3RotaryEmbedding = nn.class()
+function Gemma3RotaryEmbedding:init(config)
+  for _, kind in ipairs(config.rotary_kinds) do
+    local curr_inv_freq = llama.compute_default_rope_parameters(config)
+    self[kind .. "_inv_freq"] = nn.Buffer(curr_inv_freq)
+    self[kind .. "_original_inv_freq"] = nn.Buffer(curr_inv_freq:clone())
+  end
+end
+function Gemma3RotaryEmbedding:init_weights(config)
+  for _, kind in ipairs(config.rotary_kinds) do
+    local curr_inv_freq = llama.compute_default_rope_parameters(config)
+    self[kind .. "_inv_freq"]:copy_(curr_inv_freq)
+    self[kind .. "_original_inv_freq"]:copy_(curr_inv_freq)
+  end
+end
+function Gemma3RotaryEmbedding:forward(x, position_ids, kind)
+  return llama.rotary_embeddings(x, position_ids, self[kind .. "_inv_freq"])
 end
 
 local GemmaDecoderLayer = nn.class()
@@ -52,5 +73,7 @@ function GemmaDecoderLayer:forward(hidden_states, attention_mask, position_embed
   hidden_states = residual + hidden_states
   return hidden_states
 end
+
+gemma.gemma3 = setmetatable({ RotaryEmbedding = Gemma3RotaryEmbedding }, { __index = gemma })
 
 return gemma

@@ -21,24 +21,27 @@ end
 
 local LlamaRotaryEmbedding = nn.class()
 llama.RotaryEmbedding = LlamaRotaryEmbedding
-local function compute_default_rope_parameters(config)
+function llama.compute_default_rope_parameters(config)
   local base, dim = 10000.0, config.rotary_dim
   local inv_freq = 1.0 / (base ^ (torch.arange(0, dim, 2, torch.float32) / dim))
   return inv_freq
 end
 function LlamaRotaryEmbedding:init(config)
-  local inv_freq = compute_default_rope_parameters(config)
+  local inv_freq = llama.compute_default_rope_parameters(config)
   self.inv_freq = nn.Buffer(inv_freq)
   self.original_inv_freq = nn.Buffer(inv_freq:clone())
 end
 -- PreTrainedModel._init_weights computes the frequencies once more and copies them
 function LlamaRotaryEmbedding:init_weights(config)
-  local buffer_value = compute_default_rope_parameters(config)
+  local buffer_value = llama.compute_default_rope_parameters(config)
   self.inv_freq:copy_(buffer_value)
   self.original_inv_freq:copy_(buffer_value)
 end
 function LlamaRotaryEmbedding:forward(x, position_ids)
-  local freqs = position_ids:unsqueeze(-1):float() * self.inv_freq:to(torch.float32)
+  return llama.rotary_embeddings(x, position_ids, self.inv_freq)
+end
+function llama.rotary_embeddings(x, position_ids, inv_freq)
+  local freqs = position_ids:unsqueeze(-1):float() * inv_freq:to(torch.float32)
   local emb = torch.cat({ freqs, freqs }, -1)
   local cos = emb:cos() * 1.0 -- attention_scaling
   local sin = emb:sin() * 1.0
@@ -234,10 +237,14 @@ function LlamaModel:forward(input_ids, cache)
   position_ids = position_ids:unsqueeze(0)
   local causal_mask_mapping = create_masks(self.config, inputs_embeds, position_ids, cache)
   local hidden_states = inputs_embeds
-  local position_embeddings = { self.rotary_emb(hidden_states, position_ids) }
+  local position_embeddings = {}
+  for _, kind in ipairs(self.config.rotary_kinds) do
+    position_embeddings[kind] = { self.rotary_emb(hidden_states, position_ids, kind) }
+  end
   for i = 0, self.layers.length - 1 do
     local kind = self.config.layer_kinds[i + 1]
-    hidden_states = self.layers[i](hidden_states, causal_mask_mapping[kind], position_embeddings, cache)
+    local rotary = position_embeddings[kind] or position_embeddings.full
+    hidden_states = self.layers[i](hidden_states, causal_mask_mapping[kind], rotary, cache)
   end
   hidden_states = self.norm(hidden_states)
   return { last_hidden_state = hidden_states }
@@ -288,8 +295,14 @@ end
 local function with_defaults(config)
   config.head_dim = (config.head_dim or 0) > 0 and config.head_dim or config.hidden // config.heads
   config.rotary_dim = config.rotary_dim or config.head_dim
-  config.classes = setmetatable(config.classes or {}, { __index = llama })
+  local given = config.classes or {}
+  config.classes = setmetatable({}, {
+    __index = function(_, name)
+      return given[name] or llama[name]
+    end,
+  })
   config.mask_kinds = config.mask_kinds or { "full" }
+  config.rotary_kinds = config.rotary_kinds or { "full" }
   config.layer_kinds = config.layer_kinds or setmetatable({}, { __index = function() return config.mask_kinds[1] end })
   return setmetatable(config, {})
 end

@@ -88,7 +88,7 @@ end
 function masking.create_causal_mask(config, inputs_embeds, attention_mask, position_ids, cache, kind)
   local q_length, kv_length, q_offset = preprocess_mask_arguments(inputs_embeds, attention_mask, position_ids, cache)
   local batch_size = inputs_embeds:size(0)
-  local sliding_window = kind == "sliding" and config.sliding_window or nil
+  local sliding_window = kind == "sliding" and config.sliding_window > 0 and config.sliding_window or nil
   local mask_function = causal_mask_function
   if sliding_window then
     mask_function = and_masks(sliding_window_overlay(sliding_window), causal_mask_function)
