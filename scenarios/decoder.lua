@@ -72,7 +72,7 @@ local function train()
     begin_step(i)
     language_model.train_step(model, optimizer, p, input_ids or language_model.ids(p.batch, p.lengths[i]))
     if eval_ids and i % p.eval_every == 0 and i < steps then
-      language_model.evaluate(model, eval_ids)
+      language_model.evaluate(model, p, eval_ids)
     end
   end
 end

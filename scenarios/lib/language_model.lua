@@ -29,9 +29,9 @@ function language_model.train_step(model, optimizer, p, input_ids)
 end
 
 -- The loss of one batch without gradients.
-function language_model.evaluate(model, input_ids)
+function language_model.evaluate(model, p, input_ids)
   phase "evaluation"
-  torch.no_grad(model, input_ids, input_ids)
+  torch.no_grad(torch.autocast, p.autocast, model, input_ids, input_ids)
 end
 
 -- A prompt, then tokens one at a time. The scenario's tokens are all the same: sizes are what counts.

@@ -42,30 +42,33 @@ local function single_tensor_adam(self, params, grads, exp_avgs, exp_avg_sqs, ma
   end
 end
 
+-- One dtype after the other (base.groups); names of a group live until the next one's take their place.
 local function multi_tensor_adam(self, params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs)
   local o = self.options
-  local device_grads = grads
-  if o.weight_decay ~= 0 then
-    if o.decoupled then
-      torch.foreach_mul_(params)
-    else
-      device_grads = torch.foreach_add(device_grads, params)
-    end
-  end
-  torch.foreach_lerp_(exp_avgs, device_grads)
-  torch.foreach_mul_(exp_avg_sqs)
-  torch.foreach_addcmul_(exp_avg_sqs, device_grads, device_grads)
-  device_grads = nil -- del device_grads
   local exp_avg_sq_sqrt
-  if o.amsgrad then
-    torch.foreach_maximum_(max_exp_avg_sqs, exp_avg_sqs)
-    exp_avg_sq_sqrt = torch.foreach_sqrt(max_exp_avg_sqs)
-  else
-    exp_avg_sq_sqrt = torch.foreach_sqrt(exp_avg_sqs)
+  for _, group in ipairs(base.groups(params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs)) do
+    local device_params, device_grads, device_exp_avgs, device_exp_avg_sqs, device_max_exp_avg_sqs = table.unpack(group)
+    if o.weight_decay ~= 0 then
+      if o.decoupled then
+        torch.foreach_mul_(device_params)
+      else
+        device_grads = torch.foreach_add(device_grads, device_params)
+      end
+    end
+    torch.foreach_lerp_(device_exp_avgs, device_grads)
+    torch.foreach_mul_(device_exp_avg_sqs)
+    torch.foreach_addcmul_(device_exp_avg_sqs, device_grads, device_grads)
+    device_grads = nil -- del device_grads
+    if o.amsgrad then
+      torch.foreach_maximum_(device_max_exp_avg_sqs, device_exp_avg_sqs)
+      exp_avg_sq_sqrt = torch.foreach_sqrt(device_max_exp_avg_sqs)
+    else
+      exp_avg_sq_sqrt = torch.foreach_sqrt(device_exp_avg_sqs)
+    end
+    torch.foreach_div_(exp_avg_sq_sqrt)
+    torch.foreach_add_(exp_avg_sq_sqrt)
+    torch.foreach_addcdiv_(device_params, device_exp_avgs, exp_avg_sq_sqrt)
   end
-  torch.foreach_div_(exp_avg_sq_sqrt)
-  torch.foreach_add_(exp_avg_sq_sqrt)
-  torch.foreach_addcdiv_(params, exp_avgs, exp_avg_sq_sqrt)
 end
 
 local adam_states = { "exp_avg", "exp_avg_sq", "max_exp_avg_sq", "step" }

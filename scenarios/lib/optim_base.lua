@@ -72,4 +72,29 @@ function base.init_group(self, names, make)
   return params_with_grad, grads, table.unpack(states)
 end
 
+-- _group_tensors_by_device_and_dtype: the lists parted by the type of the first one's tensors; lists that are empty stay
+-- so. The groups come out of a C++ hash map: the type that was met last comes first.
+function base.groups(first, ...)
+  local lists, order, groups = { first, ... }, {}, {}
+  for i = 1, #first do
+    local dtype = first[i].dtype
+    if not groups[dtype] then
+      groups[dtype] = {}
+      for k = 1, #lists do
+        groups[dtype][k] = torch.list()
+      end
+      table.insert(order, 1, groups[dtype])
+    end
+    for k = 1, #lists do
+      if #lists[k] > 0 then
+        groups[dtype][k]:append(lists[k][i])
+      end
+    end
+  end
+  if #order == 1 then
+    return { lists }
+  end
+  return order
+end
+
 return base
