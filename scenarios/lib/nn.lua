@@ -161,6 +161,16 @@ function nn.BatchNorm2d:forward(input)
   return torch.batch_norm(input, self.running_mean, self.running_var, self.weight, self.bias, self.training)
 end
 
+nn.GroupNorm = nn.class()
+function nn.GroupNorm:init(num_groups, num_channels)
+  self.num_groups = num_groups
+  self.weight = nn.Parameter(torch.ones({ num_channels }))
+  self.bias = nn.Parameter(torch.zeros({ num_channels }))
+end
+function nn.GroupNorm:forward(input)
+  return torch.group_norm(input, self.num_groups, self.weight, self.bias)
+end
+
 nn.MaxPool2d = nn.class()
 function nn.MaxPool2d:init(kernel_size, stride, padding)
   self.kernel_size, self.stride, self.padding = pair(kernel_size), pair(stride or kernel_size), pair(padding or 0)

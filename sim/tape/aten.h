@@ -37,6 +37,8 @@ struct tensor *aten_sum_to(struct tape *tape, struct tensor *t, const struct sha
 /* Reduces the dims of `mask` (bit i = dim i); kept as size 1 with keepdim. One kernel `name` with its staging buffer. */
 struct tensor *reduce(struct tape *tape, const char *name, struct tensor *t, uint32_t mask, bool keepdim,
                       enum dtype dtype);
+/* The same into a tensor that is there. */
+void reduce_into(struct tape *tape, const char *name, struct tensor *out, struct tensor *t, uint32_t mask);
 
 /* view.c */
 struct tensor *aten_view(struct tape *tape, struct tensor *t, const struct shape *shape);

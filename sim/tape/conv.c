@@ -103,17 +103,17 @@ static struct shape output_shape(const struct conv *c, const struct shape *input
     return out;
 }
 
-/* Below autograd: cudnn_convolution(_bias), cudnn_convolution_transpose, _conv_depthwise2d. The copies to the format come
- * before the output: they are made where the backend is called. */
+/* Below autograd: cudnn_convolution(_bias), cudnn_convolution_transpose, _conv_depthwise2d. The input is copied to the
+ * format where the backend is called, the weight inside it, with the output there. */
 static struct tensor *forward(struct tape *tape, const struct conv *c, struct tensor *input,
                               struct tensor *weight, const struct shape *shape) {
     bool grad = tape->grad_enabled;
     tape->grad_enabled = false;
     bool native = is_native_depthwise(c, input, weight);
     enum memory_format format = native ? FORMAT_CONTIGUOUS : suggest(input, weight);
-    struct tensor *w = aten_contiguous_format(tape, weight, format); /* arguments: last first */
     struct tensor *x = aten_contiguous_format(tape, input, format);
     struct tensor *out = tape_new_format(tape, input->dtype, shape, format);
+    struct tensor *w = aten_contiguous_format(tape, weight, format);
     conv_kernel(tape, native ? "conv_depthwise2d" : "conv", weight, c->transposed ? input : out, x,
                 w, out);
     tensor_unref(tape, x);

@@ -1,4 +1,5 @@
 /* join.c: tensors put together: cat, pad. Their gradients are views of the incoming one. */
+#include "memory_format.h"
 #include "op.h"
 
 /* args: [0] dim */
@@ -21,7 +22,16 @@ static bool is_skipped(const struct tensor *t) {
     return t->shape.ndim == 1 && t->shape.size[0] == 0;
 }
 
-struct tensor *aten_cat(struct tape *tape, struct tensor *const *list, size_t count, int64_t wanted) {
+/* cat_compute_output_memory_format: channels last only when all are. */
+static enum memory_format common_format(struct tensor *const *list, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (tensor_suggest_format(list[i]) == FORMAT_CONTIGUOUS)
+            return FORMAT_CONTIGUOUS;
+    return FORMAT_CHANNELS_LAST;
+}
+
+struct tensor *aten_cat(struct tape *tape, struct tensor *const *list, size_t count,
+                        int64_t wanted) {
     while (count > 1 && is_skipped(list[0])) { /* the empty start of what grows */
         list++;
         count--;
@@ -53,13 +63,14 @@ struct tensor *aten_cat(struct tape *tape, struct tensor *const *list, size_t co
         }
     }
     if (!fits) {
-        tape_fail(tape, ERROR_BAD_SCENARIO, "cat: dim %lld of tensors of %u dims", (long long)wanted, shape.ndim);
+        tape_fail(tape, ERROR_BAD_SCENARIO, "cat: dim %lld of tensors of %u dims",
+                  (long long)wanted, shape.ndim);
         return tensor_ref(list[0]);
     }
     struct node *node = node_create(tape, &cat_backward, list, (unsigned)count, 1);
     if (node)
         node->args[0] = dim;
-    struct tensor *out = tape_new(tape, dtype, &shape);
+    struct tensor *out = tape_new_format(tape, dtype, &shape, common_format(list, count));
     tape_kernel(tape, "cat", 0, 2 * tensor_nbytes(out), dtype);
     node_set_output(node, out, 0);
     node_finish(tape, node);
@@ -67,7 +78,8 @@ struct tensor *aten_cat(struct tape *tape, struct tensor *const *list, size_t co
 }
 
 static void run_cat(struct tape *tape, struct op_call *call) {
-    call->out[call->out_count++] = aten_cat(tape, call->arg[0].list, call->arg[0].list_count, call->arg[1].integer);
+    call->out[call->out_count++] =
+        aten_cat(tape, call->arg[0].list, call->arg[0].list_count, call->arg[1].integer);
 }
 
 /* constant_pad_nd_backward pads by the negative: a narrowed view, cloned. args: [0] before */
@@ -114,7 +126,9 @@ static void run_pad(struct tape *tape, struct op_call *call) {
 }
 
 const struct op ops_join[] = {
-    {"cat", "tensors:L dim:i=0", AUTOCAST_NONE, "tensors one after the other along a dim", run_cat, NULL},
-    {"pad", "self:T pad:I", AUTOCAST_NONE, "constant values before and after", run_pad, "aten::constant_pad_nd"},
+    {"cat", "tensors:L dim:i=0", AUTOCAST_NONE, "tensors one after the other along a dim", run_cat,
+     NULL},
+    {"pad", "self:T pad:I", AUTOCAST_NONE, "constant values before and after", run_pad,
+     "aten::constant_pad_nd"},
     {0},
 };

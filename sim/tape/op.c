@@ -13,6 +13,7 @@ static const struct op *const tables[] = {
     ops_index,   ops_grouped,
     ops_format,  ops_conv,        ops_norm_batch, ops_pool, ops_rnn, ops_unbind,
     ops_masked,  ops_dims,
+    ops_norm_group, ops_upsample,
 };
 
 const struct op *op_row(size_t index) {

@@ -49,6 +49,7 @@ extern const struct op ops_factory[], ops_elementwise[], ops_activation[], ops_r
     ops_dropout[], ops_split[];
 extern const struct op ops_index[], ops_grouped[];
 extern const struct op ops_format[], ops_conv[], ops_norm_batch[], ops_pool[], ops_rnn[], ops_unbind[], ops_masked[], ops_dims[];
+extern const struct op ops_norm_group[], ops_upsample[];
 
 extern const char *const op_dtype_marker; /* text of a dtype argument that was given */
 

@@ -10,7 +10,7 @@ enum { WARP = 32, MAX_THREADS = 512, VECTOR = 4, MIN_PER_THREAD = 16, MAX_PER_TH
 /* The iteration of a reduction after TensorIterator has ordered and joined the dims: reduced ones first, each group
  * from the fastest moving. */
 struct iteration {
-    unsigned ndim, reduced; /* dims, of which reduced */
+    unsigned ndim, reduced;                                 /* dims, of which reduced */
     int64_t size[TENSOR_MAX_DIMS], stride[TENSOR_MAX_DIMS]; /* of the input, in elements */
     bool is_reduced[TENSOR_MAX_DIMS];
     int64_t outputs, inputs_per_output;
@@ -141,8 +141,8 @@ static struct staging stage(const struct tape *tape, const struct iteration *it,
     struct staging none = {0, 0};
     if (it->ndim == 0 || it->outputs == 0 || it->inputs_per_output == 0)
         return none;
-    bool along_input = it->reduced == it->ndim ||
-                       (it->reduced > 0 && it->stride[0] < it->stride[it->reduced]);
+    bool along_input =
+        it->reduced == it->ndim || (it->reduced > 0 && it->stride[0] < it->stride[it->reduced]);
     int64_t dim0 = along_input ? it->inputs_per_output : it->outputs;
     int64_t dim1 = along_input ? it->outputs : it->inputs_per_output;
     int64_t fastest = along_input ? it->stride[0] : it->stride[it->reduced];
@@ -201,12 +201,13 @@ static struct shape reduced_shape(const struct shape *shape, uint32_t mask, bool
     return out;
 }
 
-struct tensor *reduce(struct tape *tape, const char *name, struct tensor *t, uint32_t mask,
-                      bool keepdim, enum dtype dtype) {
-    struct shape shape = reduced_shape(&t->shape, mask, keepdim);
-    struct tensor *out = tape_new(tape, dtype, &shape);
+void reduce_into(struct tape *tape, const char *name, struct tensor *out, struct tensor *t,
+                 uint32_t mask) {
+    enum dtype dtype = out->dtype;
     struct iteration it = make_iteration(t, mask);
-    uint64_t accumulator = dtype == DTYPE_BOOL ? 1 : dtype_is_float(dtype) && dtype != DTYPE_FLOAT64 ? 4 : 8;
+    uint64_t accumulator = dtype == DTYPE_BOOL                               ? 1
+                           : dtype_is_float(dtype) && dtype != DTYPE_FLOAT64 ? 4
+                                                                             : 8;
     struct staging staging = stage(tape, &it, accumulator);
     struct tensor *buffer = NULL, *semaphores = NULL;
     if (staging.buffer > 0) {
@@ -217,6 +218,13 @@ struct tensor *reduce(struct tape *tape, const char *name, struct tensor *t, uin
                 tensor_nbytes(t) + tensor_nbytes(out) + 2 * staging.buffer, t->dtype);
     tensor_unref(tape, buffer);
     tensor_unref(tape, semaphores);
+}
+
+struct tensor *reduce(struct tape *tape, const char *name, struct tensor *t, uint32_t mask,
+                      bool keepdim, enum dtype dtype) {
+    struct shape shape = reduced_shape(&t->shape, mask, keepdim);
+    struct tensor *out = tape_new(tape, dtype, &shape);
+    reduce_into(tape, name, out, t, mask);
     return out;
 }
 
@@ -266,15 +274,15 @@ static void backward_mean(struct tape *tape, struct node *node, struct tensor **
 static const struct backward_op sum_backward = {"SumBackward1", backward_sum};
 static const struct backward_op mean_backward = {"MeanBackward1", backward_mean};
 
-static void run_reduction(struct tape *tape, struct op_call *call, const struct backward_op *backward,
-                          enum dtype dtype) {
+static void run_reduction(struct tape *tape, struct op_call *call,
+                          const struct backward_op *backward, enum dtype dtype) {
     struct tensor *t = call->arg[0].tensor;
     uint32_t mask = (UINT32_C(1) << t->shape.ndim) - 1;
     if (call->arg[1].given) {
         unsigned dim;
         if (!shape_wrap_dim(&t->shape, call->arg[1].integer, &dim)) {
-            tape_fail(tape, ERROR_BAD_SCENARIO, "%s: dim %lld of a tensor of %u dims", call->op->name,
-                      (long long)call->arg[1].integer, t->shape.ndim);
+            tape_fail(tape, ERROR_BAD_SCENARIO, "%s: dim %lld of a tensor of %u dims",
+                      call->op->name, (long long)call->arg[1].integer, t->shape.ndim);
             dim = 0;
         }
         mask = UINT32_C(1) << dim;
@@ -299,7 +307,8 @@ static void run_sum(struct tape *tape, struct op_call *call) {
 static void run_mean(struct tape *tape, struct op_call *call) {
     enum dtype dtype = call->arg[0].tensor->dtype;
     if (!dtype_is_float(dtype))
-        tape_fail(tape, ERROR_BAD_SCENARIO, "mean: needs a floating type, found %s", dtype_name(dtype));
+        tape_fail(tape, ERROR_BAD_SCENARIO, "mean: needs a floating type, found %s",
+                  dtype_name(dtype));
     run_reduction(tape, call, &mean_backward, dtype);
 }
 
@@ -310,7 +319,8 @@ static void run_all(struct tape *tape, struct op_call *call) {
 /* torch.linalg.vector_norm of everything, under no_grad */
 static void run_vector_norm(struct tape *tape, struct op_call *call) {
     if (tape->grad_enabled && call->arg[0].tensor->requires_grad)
-        tape_fail(tape, ERROR_BAD_SCENARIO, "vector_norm: its gradient is not modelled yet; call it under no_grad");
+        tape_fail(tape, ERROR_BAD_SCENARIO,
+                  "vector_norm: its gradient is not modelled yet; call it under no_grad");
     run_reduction(tape, call, NULL, call->arg[0].tensor->dtype);
 }
 
