@@ -1,6 +1,7 @@
 -- lstm.lua: training steps of a language model of embedding, LSTM and linear head, without cuDNN (PyTorch's own LSTM).
 local nn = use "nn"
 local F = use "functional"
+local optim = use "optim"
 local rnn = use "rnn"
 local training = use "training"
 
@@ -12,7 +13,7 @@ local p = parameters(training.parameters {
   { "dropout", 0.0, "between layers", min = 0, max = 0.99 },
   { "batch", 16, "sequences a step (a micro-batch)", min = 1 },
   { "seq", 64, "tokens a sequence", min = 1 },
-  { "optimizer", "adam", "optimizer", one_of = { "sgd", "momentum", "adam", "adamw" } },
+  { "optimizer", "adam", "optimizer", one_of = optim.names },
 })
 
 torch.set_cudnn_enabled(false)

@@ -6,7 +6,7 @@ local training = {}
 local loop_parameters = {
   { "dtype", "fp32", "type of the weights", one_of = { "fp32", "bf16", "fp16" } },
   { "autocast", "none", "torch.autocast around the forward", one_of = { "none", "bf16", "fp16" } },
-  { "optimizer", "adamw", "optimizer", one_of = { "sgd", "momentum", "adam", "adamw" } },
+  { "optimizer", "adamw", "optimizer", one_of = optim.names },
   { "optimizer_impl", "foreach", "form of its step; PyTorch chooses foreach on a GPU", one_of = { "forloop", "foreach", "fused" } },
   { "accumulate", 1, "micro-batches a step", min = 1, max = 10000 },
   { "clip", 0.0, "clip_grad_norm_ at this norm; 0 = none", min = 0 },

@@ -1,6 +1,7 @@
 -- vision.lua: image classifiers as torchvision 0.30 builds and runs them (models/resnet.py, mobilenetv2.py,
--- ops/misc.py), name by name.
+-- vision_transformer.py, ops/misc.py), name by name.
 local nn = use "nn"
+local transformer = use "transformer"
 local vision = {}
 
 -- ---- ResNet ----
@@ -191,7 +192,88 @@ function MobileNetV2:forward(x)
   return x
 end
 
--- By torchvision's names: vision.models[name](num_classes)
+-- ---- VisionTransformer ----
+
+local function mlp_block(in_dim, mlp_dim, dropout)
+  return nn.Sequential(
+    nn.Linear(in_dim, mlp_dim),
+    nn.GELU(),
+    nn.Dropout(dropout),
+    nn.Linear(mlp_dim, in_dim),
+    nn.Dropout(dropout)
+  )
+end
+
+local EncoderBlock = nn.class()
+function EncoderBlock:init(num_heads, hidden_dim, mlp_dim, dropout)
+  self.ln_1 = nn.LayerNorm(hidden_dim)
+  self.self_attention = transformer.MultiheadAttention(hidden_dim, num_heads, 0.0, true)
+  self.dropout = nn.Dropout(dropout)
+  self.ln_2 = nn.LayerNorm(hidden_dim)
+  self.mlp = mlp_block(hidden_dim, mlp_dim, dropout)
+end
+function EncoderBlock:forward(input)
+  local x = self.ln_1(input)
+  local _
+  x, _ = self.self_attention(x, false)
+  x = self.dropout(x)
+  x = x + input
+  local y = self.ln_2(x)
+  y = self.mlp(y)
+  return x + y
+end
+
+local Encoder = nn.class()
+function Encoder:init(seq_length, num_layers, num_heads, hidden_dim, mlp_dim, dropout)
+  self.pos_embedding = nn.Parameter(torch.empty({ 1, seq_length, hidden_dim }))
+  self.dropout = nn.Dropout(dropout)
+  local layers = {}
+  for i = 1, num_layers do
+    layers[i] = EncoderBlock(num_heads, hidden_dim, mlp_dim, dropout)
+  end
+  self.layers = nn.Sequential(table.unpack(layers))
+  self.ln = nn.LayerNorm(hidden_dim)
+end
+function Encoder:forward(input)
+  input = input + self.pos_embedding
+  return self.ln(self.layers(self.dropout(input)))
+end
+
+local VisionTransformer = nn.class()
+function VisionTransformer:init(image_size, patch_size, num_layers, num_heads, hidden_dim, mlp_dim, num_classes)
+  assert(image_size % patch_size == 0, "image_size must be a multiple of the patch size")
+  self.patch_size, self.hidden_dim = patch_size, hidden_dim
+  self.conv_proj = nn.Conv2d(3, hidden_dim, patch_size, { stride = patch_size })
+  self.class_token = nn.Parameter(torch.zeros({ 1, 1, hidden_dim }))
+  local seq_length = (image_size // patch_size) ^ 2 // 1 | 0
+  self.encoder = Encoder(seq_length + 1, num_layers, num_heads, hidden_dim, mlp_dim, 0.0)
+  self.heads = nn.Sequential(nn.Linear(hidden_dim, num_classes))
+end
+function VisionTransformer:process_input(x)
+  local n, n_h, n_w = x:size(0), x:size(2) // self.patch_size, x:size(3) // self.patch_size
+  x = self.conv_proj(x)
+  x = x:reshape(n, self.hidden_dim, n_h * n_w)
+  x = x:permute(0, 2, 1)
+  return x
+end
+function VisionTransformer:forward(x)
+  x = self:process_input(x)
+  local n = x:size(0)
+  local batch_class_token = self.class_token:expand(n, -1, -1)
+  x = torch.cat({ batch_class_token, x }, 1)
+  x = self.encoder(x)
+  x = x:select(1, 0)
+  x = self.heads(x)
+  return x
+end
+
+local function vit(patch_size, num_layers, num_heads, hidden_dim, mlp_dim)
+  return function(num_classes, config)
+    return VisionTransformer(config.image_size, patch_size, num_layers, num_heads, hidden_dim, mlp_dim, num_classes)
+  end
+end
+
+-- By torchvision's names: vision.models[name](num_classes, { image_size = ... })
 vision.models = {
   resnet18 = resnet(BasicBlock, { 2, 2, 2, 2 }),
   resnet34 = resnet(BasicBlock, { 3, 4, 6, 3 }),
@@ -201,6 +283,11 @@ vision.models = {
   resnext50_32x4d = resnet(Bottleneck, { 3, 4, 6, 3 }, 32, 4),
   wide_resnet50_2 = resnet(Bottleneck, { 3, 4, 6, 3 }, 1, 128),
   mobilenet_v2 = MobileNetV2,
+  vit_b_16 = vit(16, 12, 12, 768, 3072),
+  vit_b_32 = vit(32, 12, 12, 768, 3072),
+  vit_l_16 = vit(16, 24, 16, 1024, 4096),
+  vit_l_32 = vit(32, 24, 16, 1024, 4096),
+  vit_h_14 = vit(14, 32, 16, 1280, 5120),
 }
 
 return vision
