@@ -62,20 +62,25 @@ static bool check_segment(const struct caching_block *blocks, size_t count, uint
 
 /* --- loading --- */
 
-static struct pool *find_pool(struct caching *al, const struct caching_block *block) {
-    struct caching_pool_id id = block->pool_id;
+/* NULL: there is no such pool yet. */
+static struct pool *find_pool(struct caching *al, struct caching_pool_id id, bool small) {
     if (id.v[0] == 0 && id.v[1] == 0)
-        return block->small_pool ? &al->small : &al->large;
+        return small ? &al->small : &al->large;
     for (size_t i = 0; i < al->private_pools.count; i++) {
         struct private_pool *pool = al->private_pools.at[i];
         if (pool->id.v[0] == id.v[0] && pool->id.v[1] == id.v[1])
-            return block->small_pool ? &pool->small : &pool->large;
+            return small ? &pool->small : &pool->large;
     }
+    return NULL;
+}
+
+/* NULL: host memory. */
+static struct pool *find_or_make_pool(struct caching *al, struct caching_pool_id id, bool small) {
     static const struct caching_pool_options none = {0};
-    if (caching_pool_create(&al->alloc, id, none) != ALLOC_OK)
-        return NULL;
-    struct private_pool *made = *array_last(&al->private_pools);
-    return block->small_pool ? &made->small : &made->large;
+    struct pool *pool = find_pool(al, id, small);
+    if (!pool && caching_pool_create(&al->alloc, id, none) == ALLOC_OK)
+        pool = find_pool(al, id, small);
+    return pool;
 }
 
 static bool add_event(struct caching *al, struct block *block, uint64_t event) {
@@ -172,7 +177,7 @@ static bool load_segment(struct caching *al, const struct caching_block *blocks,
         page = blocks->small_pool ? SMALL_SEGMENT_BYTES : al->settings.large_segment_bytes;
     if (mapped > al->capacity_bytes - al->used_bytes)
         return refuse(err, blocks, "the segments exceed the device's memory");
-    struct pool *pool = find_pool(al, blocks);
+    struct pool *pool = find_or_make_pool(al, blocks->pool_id, blocks->small_pool);
     struct home *home = pool ? pool_home(al, pool, blocks->stream) : NULL;
     if (!home || count >= UINT32_MAX || !caching_reserve_blocks(al, (uint32_t)count) ||
         !caching_reserve_segment(al))
@@ -215,4 +220,50 @@ void caching_notice_events(struct alloc *alloc) {
     struct caching *al = caching_of(alloc);
     if (!caching_is_suspended(al))
         events_process(al);
+}
+
+/* --- the order of loaded segments --- */
+
+static void set_number(struct caching *al, struct segment *segment, uint64_t number) {
+    for (struct block *b = block_at(al, segment->first); b; b = block_next(al, b))
+        if (b->state == CACHING_BLOCK_FREE)
+            free_set_remove(al, b);
+    segment->number = number;
+    for (struct block *b = block_at(al, segment->first); b; b = block_next(al, b)) {
+        uint32_t calls = b->freed_calls;
+        if (b->state != CACHING_BLOCK_FREE)
+            continue;
+        free_set_add(al, b);
+        b->freed_calls = calls; /* its age is what it was */
+    }
+}
+
+static void change_places(struct caching *al, struct segment *a, struct segment *b) {
+    uint64_t number = a->number;
+    set_number(al, a, b->number);
+    set_number(al, b, number);
+}
+
+bool caching_settle_tie(struct alloc *alloc, uint64_t bytes, uint64_t stream,
+                        struct caching_pool_id pool_id, uint64_t address, uint64_t loaded) {
+    struct caching *al = caching_of(alloc);
+    uint64_t rounded = caching_round_bytes(&al->settings, bytes);
+    struct pool *pool = find_pool(al, pool_id, rounded <= SMALL_MAX_BYTES);
+    if (!al->rules.tie_by_segment_age || !pool)
+        return false;
+    const struct home *home = NULL;
+    for (size_t i = 0; i < pool->homes.count && !home; i++)
+        if (pool->homes.at[i]->stream == stream)
+            home = pool->homes.at[i];
+    struct block *taken = home ? free_set_from(al, home, rounded) : NULL;
+    struct block *wanted = taken;
+    while (wanted && wanted->bytes == taken->bytes && wanted->address != address)
+        wanted = free_set_next(al, wanted);
+    if (!wanted || wanted == taken || wanted->bytes != taken->bytes)
+        return false;
+    struct segment *a = block_segment(al, taken), *b = block_segment(al, wanted);
+    if (a == b || a->number > loaded || b->number > loaded)
+        return false;
+    change_places(al, a, b);
+    return true;
 }

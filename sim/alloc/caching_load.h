@@ -27,5 +27,11 @@ bool caching_load_state(struct alloc *al, const struct caching_block *blocks, si
 /* Completes the frees whose events are done, as every request does first: for the end of a trace,
  * where the request that noticed them is missing. */
 void caching_notice_events(struct alloc *al);
+/* What a late start hides: which of the loaded segments is older. Where releases break ties by age
+ * and the next request of `bytes` on `stream` is known to be answered at `address`, but a block of
+ * the same size in another of the first `loaded` segments would be taken, the two segments change
+ * places in the order. `pool_id` zero: the default pool. True: they did. */
+bool caching_settle_tie(struct alloc *al, uint64_t bytes, uint64_t stream,
+                        struct caching_pool_id pool_id, uint64_t address, uint64_t loaded);
 
 #endif

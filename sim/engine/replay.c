@@ -328,17 +328,32 @@ static bool has_tried_rule(size_t row) {
     return false;
 }
 
-/* Rows from the newest on, as long as nothing fits; of those that do not, the one that gets
- * furthest. */
+static uint64_t ties_settled(const struct replay_result *result) {
+    uint64_t sum = 0;
+    for (size_t i = 0; i < result->devices.count; i++)
+        sum += result->devices.at[i].ties_settled;
+    return sum;
+}
+
+/* Ties are settled in favour of the rule by age: a rule that needs none explains more. */
+static bool fits_better(const struct replay_result *a, const struct replay_result *b) {
+    if (a->equal != b->equal)
+        return a->equal;
+    if (a->equal)
+        return ties_settled(a) < ties_settled(b);
+    return first_difference(a) > first_difference(b);
+}
+
+/* Rows from the newest on, until one fits. */
 static bool try_frameworks(const struct timeline *real, const struct replay_config *config,
                            struct replay_result *out, struct error *err) {
     if (!run_as(real, config, framework_row(0), out, err))
         return false;
-    for (size_t row = 1; framework_row(row) && !out->equal; row++) {
+    for (size_t row = 1; framework_row(row) && !(out->equal && ties_settled(out) == 0); row++) {
         struct replay_result other;
         if (has_tried_rule(row) || !run_as(real, config, framework_row(row), &other, NULL))
             continue;
-        if (other.equal || first_difference(&other) > first_difference(out)) {
+        if (fits_better(&other, out)) {
             struct replay_result worse = *out;
             *out = other;
             other = worse;

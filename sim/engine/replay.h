@@ -67,6 +67,7 @@ struct replay_device_result {
     uint64_t retries, ooms;         /* the model's */
     uint64_t recorded_ooms;
     uint64_t empty_caches; /* derived ones */
+    uint64_t ties_settled; /* the order of two segments of the start, learned from the trace */
     uint64_t differences;  /* 0 in a what-if */
     struct replay_difference first;
     uint32_t stopped_at; /* the event whose request ran out of memory in a what-if; else

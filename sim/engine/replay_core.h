@@ -27,6 +27,7 @@ struct replay_device {
     struct replay_device_result result;
     uint64_t total_bytes, capacity_bytes;
     bool capacity_known;
+    uint64_t loaded;        /* plain segments and reservations of the start; reproduce only */
     uint64_t reserve_bytes; /* of a reservation, where the device is unknown; 0: by the device */
 
     /* The recorded answers about segments, in order, and the first that nothing has matched yet. */

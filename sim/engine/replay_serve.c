@@ -208,6 +208,17 @@ static void take_failed(struct replay_device *d, const struct timeline_block *b)
     d->result.stopped_at = d->now;
 }
 
+/* Which segment of the start is older the trace shows only here. */
+static void settle_tie(struct replay_device *d, const struct timeline_block *b) {
+    struct caching_pool_id id = {{0, 0}};
+    if (!reproduces(d) || d->loaded < 2 || b->requested_bytes == 0)
+        return;
+    (void)find_redirect(d, d->block, &id);
+    d->result.ties_settled +=
+        caching_settle_tie(d->al, b->requested_bytes, replay_stream(d->replay->real, b->stream), id,
+                           b->address, d->loaded);
+}
+
 void replay_serve_alloc(struct replay_device *d, uint32_t event) {
     const struct timeline *real = d->replay->real;
     uint32_t block = real->events.at[event].ref;
@@ -216,6 +227,7 @@ void replay_serve_alloc(struct replay_device *d, uint32_t event) {
     if (b->alloc_event != event)
         return;
     begin_request(d, event, block);
+    settle_tie(d, b);
     enum alloc_result result =
         take(d, b->requested_bytes, replay_stream(real, b->stream), &address);
     check_memory(d, result);

@@ -362,6 +362,7 @@ static bool load(struct start *start, struct error *err) {
     if (!note_roots(start))
         return error_host_memory(err);
     find_fresh_addresses(start->d);
+    start->d->loaded = start->roots.count;
     return true;
 }
 

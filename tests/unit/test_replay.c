@@ -337,6 +337,25 @@ TEST(the_release_is_told_by_its_tie_rule) {
     end(&o);
 }
 
+/* The same, begun when both blocks are free: nothing tells which segment is older but the answer. */
+TEST(the_age_of_segments_of_the_start_is_learned) {
+    USE_STATE;
+    static const struct replay_config config = {.reproduce = true};
+    struct replay_config by_age = {.reproduce = true, .framework = framework_row(0)};
+    struct timeline *whole = tie("s");
+    struct outcome o = replay_timeline(tl_window(whole, 8), &by_age);
+    check_equal(&o);
+    assert_bytes_equal(o.device->ties_settled, 1);
+    end(&o);
+    timeline_destroy(whole);
+    whole = tie("t"); /* the lower address: both rules may be it, the start is in address order */
+    o = replay_timeline(tl_window(whole, 8), &config);
+    check_equal(&o);
+    assert_bytes_equal(o.device->ties_settled, 0);
+    end(&o);
+    timeline_destroy(whole);
+}
+
 /* --- what-if --- */
 
 TEST(other_settings_change_the_answers_only) {
@@ -530,6 +549,7 @@ SUITE(cmocka_unit_test(a_run_from_empty_is_reproduced),
       cmocka_unit_test(an_out_of_memory_is_reproduced_without_knowing_the_device),
       cmocka_unit_test(requests_go_to_the_private_pool_that_served_them),
       cmocka_unit_test(the_release_is_told_by_its_tie_rule),
+      cmocka_unit_test(the_age_of_segments_of_the_start_is_learned),
       cmocka_unit_test(other_settings_change_the_answers_only),
       cmocka_unit_test(a_window_keeps_its_start_in_a_what_if),
       cmocka_unit_test(frees_wait_as_recorded_in_a_what_if),
