@@ -4,9 +4,10 @@
 #include <assert.h>
 #include <string.h>
 
+#include "bfc.h"
 #include "caching.h"
 
-static const struct alloc_ops *const rows[] = {&caching_ops};
+static const struct alloc_ops *const rows[] = {&caching_ops, &bfc_ops, &bfc_growth_ops};
 
 const struct alloc_ops *alloc_row(size_t index) {
     return index < sizeof rows / sizeof rows[0] ? rows[index] : NULL;

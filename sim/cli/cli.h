@@ -60,6 +60,7 @@ int cmd_dump(struct cli *cli);
 int cmd_devices(struct cli *cli);
 int cmd_frameworks(struct cli *cli);
 int cmd_ops(struct cli *cli);
+int cmd_allocators(struct cli *cli);
 
 /* Prints "vramsim: text" on standard error and returns the exit code of the error. */
 int cli_fail(const struct error *err);

@@ -26,6 +26,13 @@ int cmd_frameworks(struct cli *cli) {
     return EXIT_FITS;
 }
 
+int cmd_allocators(struct cli *cli) {
+    (void)cli;
+    for (size_t i = 0; alloc_row(i); i++)
+        printf("%-14s %s%s\n", alloc_row(i)->name, alloc_row(i)->doc, i == 0 ? " (default)" : "");
+    return EXIT_FITS;
+}
+
 int cmd_ops(struct cli *cli) {
     static const char *const policies[] = {"-", "low", "fp32", "promote"};
     (void)cli;

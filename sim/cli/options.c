@@ -10,6 +10,7 @@ enum option_id {
     OPT_FRAMEWORK,
     OPT_DEVICE,
     OPT_ALLOC,
+    OPT_ALLOCATOR,
     OPT_JSON,
     OPT_CSV,
     OPT_PNG,
@@ -42,6 +43,7 @@ static const struct option options[] = {
     {OPT_FRAMEWORK, "--framework", "NAME", " run view validate dump ", "modelled release (vramsim frameworks)"},
     {OPT_DEVICE, "--device", "NAME[:total=SIZE,context=SIZE]", " run view validate dump ", "the card (vramsim devices)"},
     {OPT_ALLOC, "--alloc", "SETTINGS", " run view validate dump ", "allocator settings, as PYTORCH_ALLOC_CONF"},
+    {OPT_ALLOCATOR, "--allocator", "NAME", " run validate dump ", "another allocator than PyTorch's own (vramsim allocators)"},
     {OPT_JSON, "--json", "FILE", " run validate info ", "write the result as JSON; - is standard output"},
     {OPT_CSV, "--csv", "FILE", " run ", "write a row an event"},
     {OPT_PNG, "--png", "FILE", " run ", "write the picture of the timeline"},
@@ -138,6 +140,9 @@ static bool apply(struct cli *cli, const struct option *o, const char *value, st
         break;
     case OPT_ALLOC:
         cli->source.alloc_settings = value;
+        break;
+    case OPT_ALLOCATOR:
+        cli->source.allocator = value;
         break;
     case OPT_JSON:
         cli->json = value;

@@ -19,6 +19,7 @@ const struct command commands[] = {
     {"dump", "dump tape|schedule|requests|timeline FILE [options]", "any stage as text", 2, 2, cmd_dump},
     {"devices", "devices", "the cards", 0, 0, cmd_devices},
     {"frameworks", "frameworks", "the modelled releases", 0, 0, cmd_frameworks},
+    {"allocators", "allocators", "the models of allocators", 0, 0, cmd_allocators},
     {"ops", "ops", "the ops that a scenario can call", 0, 0, cmd_ops},
     {0},
 };

@@ -1,6 +1,7 @@
 /* engine.c: see engine.h. */
 #include "engine.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "clocks.h"
@@ -242,7 +243,11 @@ static void fill_oom(struct engine *engine) {
         return;
     struct timeline_oom *oom = array_last(&engine->timeline->ooms);
     char message[ALLOC_OOM_MESSAGE_BYTES];
-    alloc_oom_message(figures, 0, message, sizeof message);
+    if (engine->allocator->ops == alloc_row(0))
+        alloc_oom_message(figures, 0, message, sizeof message);
+    else
+        snprintf(message, sizeof message, "allocator %s: out of memory for %llu bytes", engine->allocator->ops->name,
+                 (unsigned long long)figures->requested_bytes);
     oom->requested_bytes = figures->requested_bytes;
     oom->rounded_bytes = figures->rounded_bytes;
     oom->segment_bytes = figures->segment_bytes;

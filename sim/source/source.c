@@ -1,6 +1,7 @@
 /* source.c: see source.h. */
 #include "source.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "engine.h"
@@ -64,11 +65,27 @@ static bool simulate(const char *path, const struct source_options *options, str
     return ok;
 }
 
+static const struct alloc_ops *find_allocator(const struct source_options *options, struct error *err) {
+    const struct alloc_ops *row = options->allocator ? alloc_find(options->allocator) : alloc_row(0);
+    if (row)
+        return row;
+    char names[256] = "";
+    size_t used = 0;
+    for (size_t i = 0; alloc_row(i) && used < sizeof names; i++)
+        used += (size_t)snprintf(names + used, sizeof names - used, " %s", alloc_row(i)->name);
+    error_set(err, ERROR_USAGE, "unknown allocator '%s'; known:%s", options->allocator, names);
+    return NULL;
+}
+
 static bool run_scenario(const char *path, const struct source_options *options, struct source_result *out,
                          struct error *err) {
     if (!resolve(options, out, err))
         return false;
+    const struct alloc_ops *allocator = find_allocator(options, err);
+    if (!allocator)
+        return false;
     struct engine_config config = {.framework = out->framework,
+                                   .allocator = allocator,
                                    .device = &out->device,
                                    .settings = out->settings,
                                    .max_requests = options->max_requests,

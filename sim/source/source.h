@@ -24,6 +24,7 @@ struct source_options {
     const char *framework;      /* NULL: the newest */
     const char *device;         /* NULL: A100-80GB */
     const char *alloc_settings; /* PYTORCH_ALLOC_CONF; NULL: none */
+    const char *allocator;      /* a row of alloc.h's table; NULL: the native one */
     const char *const *sets;    /* "name=value" */
     size_t set_count;
     const char *library_dir; /* scenarios/lib; NULL: beside the scenario */
