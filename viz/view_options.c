@@ -29,6 +29,12 @@ static bool set_device(struct view_options *o, const char *value, struct error *
     return true;
 }
 
+static bool set_allocator(struct view_options *o, const char *value, struct error *err) {
+    (void)err;
+    o->source.allocator = value;
+    return true;
+}
+
 static bool set_alloc(struct view_options *o, const char *value, struct error *err) {
     (void)err;
     o->source.alloc_settings = value;
@@ -95,6 +101,7 @@ static const struct {
     {"--framework", "NAME", "the framework that is modelled", set_framework},
     {"--device", "NAME", "the card that is modelled", set_device},
     {"--alloc", "SETTINGS", "allocator settings, as PYTORCH_ALLOC_CONF", set_alloc},
+    {"--allocator", "NAME", "another allocator than PyTorch's own", set_allocator},
     {"--size", "WxH", "of the window or picture (1280x800)", set_size},
     {"--scale", "FACTOR", "of texts and margins, 0.5 to 4 (VRAMSIM_SCALE)", set_scale},
     {"--theme", "NAME", "dark, light or contrast", set_theme},

@@ -60,6 +60,8 @@ static bool make_facts(const struct cli *cli, const struct source_result *result
                                      .alloc_settings = cli->source.alloc_settings};
     if (result->is_scenario) {
         facts->run.framework = result->framework->name;
+        if (cli->source.allocator)
+            facts->run.alloc_settings = cli->source.allocator;
         facts->run.device = result->device.name;
         facts->run.max_split_bytes =
             result->settings.max_split_bytes == UINT64_MAX ? 0 : result->settings.max_split_bytes;

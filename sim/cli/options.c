@@ -43,7 +43,7 @@ static const struct option options[] = {
     {OPT_FRAMEWORK, "--framework", "NAME", " run view validate dump ", "modelled release (vramsim frameworks)"},
     {OPT_DEVICE, "--device", "NAME[:total=SIZE,context=SIZE]", " run view validate dump ", "the card (vramsim devices)"},
     {OPT_ALLOC, "--alloc", "SETTINGS", " run view validate dump ", "allocator settings, as PYTORCH_ALLOC_CONF"},
-    {OPT_ALLOCATOR, "--allocator", "NAME", " run validate dump ", "another allocator than PyTorch's own (vramsim allocators)"},
+    {OPT_ALLOCATOR, "--allocator", "NAME", " run view validate dump ", "another allocator than PyTorch's own (vramsim allocators)"},
     {OPT_JSON, "--json", "FILE", " run validate info ", "write the result as JSON; - is standard output"},
     {OPT_CSV, "--csv", "FILE", " run ", "write a row an event"},
     {OPT_PNG, "--png", "FILE", " run ", "write the picture of the timeline"},

@@ -56,6 +56,7 @@ static void fill(struct view_args *args, const struct cli *cli, const char *view
     add(args, "--framework", cli->source.framework);
     add(args, "--device", cli->source.device);
     add(args, "--alloc", cli->source.alloc_settings);
+    add(args, "--allocator", cli->source.allocator);
     add(args, "--size", cli->size);
     add(args, "--theme", cli->theme);
     add(args, "--lang", cli->lang);
