@@ -252,7 +252,7 @@ local function mean_of_squares(grads, dim)
 end
 
 -- One group: all matrices or all vectors.
-local function multi_tensor_adafactor_group(self, params, grads, row_vars, col_vars, variances)
+local function multi_tensor_adafactor_group(self, held, params, grads, row_vars, col_vars, variances)
   all_norms(params)
   if self.options.weight_decay ~= 0 then
     torch.foreach_mul_(params)
@@ -286,14 +286,13 @@ local function multi_tensor_adafactor_group(self, params, grads, row_vars, col_v
   torch.foreach_clamp_min_(var_estimates)
   torch.foreach_rsqrt_(var_estimates)
   torch.foreach_mul_(var_estimates, grads)
-  local updates = var_estimates
-  all_norms(updates)
-  torch.foreach_mul_(updates)
-  torch.foreach_add_(params, updates)
+  held.updates = var_estimates -- of the last group until here
+  all_norms(held.updates)
+  torch.foreach_mul_(held.updates)
+  torch.foreach_add_(params, held.updates)
 end
 
--- Matrices and vectors apart, in the order in which their kind first appears. var_estimates of one group lives until the
--- next group's takes its name.
+-- Matrices and vectors apart, in the order in which their kind first appears.
 local function multi_tensor_adafactor(self)
   local groups, order = {}, {}
   for i = 1, #self.params do
@@ -317,8 +316,9 @@ local function multi_tensor_adafactor(self)
       end
     end
   end
+  local held = {}
   for _, key in ipairs(order) do
-    multi_tensor_adafactor_group(self, table.unpack(groups[key]))
+    multi_tensor_adafactor_group(self, held, table.unpack(groups[key]))
   end
 end
 
