@@ -3,6 +3,7 @@ local llama = use "llama"
 local nn = use "nn"
 local optim = use "optim"
 local amp = use "amp"
+local checkpoint = use "checkpoint"
 
 local p = parameters {
   { "hidden", 4096, "width of the residual stream", min = 1 },
@@ -19,6 +20,9 @@ local p = parameters {
   { "attention", "sdpa", "attention implementation", one_of = { "eager", "sdpa" } },
   { "optimizer", "adamw", "optimizer", one_of = optim.names },
   { "optimizer_impl", "foreach", "form of its step; PyTorch chooses foreach on a GPU", one_of = { "forloop", "foreach", "fused" } },
+  { "checkpoint", "none", "activation checkpointing of every layer", one_of = { "none", "reentrant", "nonreentrant" } },
+  { "save_on_cpu", false, "saved tensors go to the host during the forward" },
+  { "keep_outputs", true, "a name of the step holds the model's outputs through the backward (out = model(...))" },
   { "weight_decay", -1.0, "of the optimizer; negative = its default" },
   { "scaler", false, "torch.amp.GradScaler around the loss and the step" },
   { "accumulate", 1, "micro-batches a step", min = 1, max = 10000 },
@@ -37,15 +41,28 @@ if p.optimizer_impl == "foreach" and (p.optimizer == "adam" or p.optimizer == "a
 end
 
 local model = llama.LlamaForCausalLM(p, p.dtype)
+if p.checkpoint ~= "none" then
+  checkpoint.enable(model.model.layers, p.checkpoint == "reentrant")
+end
 local optimizer = optim.make(p.optimizer, nn.parameters(model), p.optimizer_impl, p.weight_decay)
 local scaler = p.scaler and amp.GradScaler() or nil
 local input_ids = torch.zeros({ p.batch, p.seq }, torch.int64):as("input", "input_ids")
 
+local function forward(...)
+  if p.save_on_cpu then
+    return checkpoint.save_on_cpu(torch.autocast, ...)
+  end
+  return torch.autocast(...)
+end
+
 local function step()
   for _ = 1, p.accumulate do
     phase "forward"
-    local out = torch.autocast(p.autocast, model, input_ids, input_ids)
+    local out = forward(p.autocast, model, input_ids, input_ids)
     local loss = out.loss
+    if not p.keep_outputs then
+      out = nil
+    end
     if p.accumulate > 1 then
       loss = loss / p.accumulate
     end

@@ -244,7 +244,7 @@ function LlamaModel:forward(input_ids, cache)
   for i = 0, self.layers.length - 1 do
     local kind = self.config.layer_kinds[i + 1]
     local rotary = position_embeddings[kind] or position_embeddings.full
-    hidden_states = self.layers[i](hidden_states, causal_mask_mapping[kind], rotary, cache)
+    hidden_states = self.layers[i](hidden_states, causal_mask_mapping[kind], rotary, cache, position_ids)
   end
   hidden_states = self.norm(hidden_states)
   return { last_hidden_state = hidden_states }

@@ -1,7 +1,7 @@
 -- nn.lua: modules as PyTorch has them. A class is made by nn.class(); its `init` is Python's __init__, its `forward` runs
 -- when the module is called. Parameters and buffers belong to the module for good; everything else lives as long as a
 -- name holds it.
-local nn = { Parameter = _nn.Parameter, Buffer = _nn.Buffer, name = _nn.name, replace = _nn.replace, set_data = _nn.set_data }
+local nn = { Parameter = _nn.Parameter, Buffer = _nn.Buffer, name = _nn.name, replace = _nn.replace, set_data = _nn.set_data, call = _nn._call }
 
 -- nn.class() -> a class; Class(...) -> an instance after Class.init(instance, ...)
 function nn.class()

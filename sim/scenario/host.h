@@ -24,6 +24,7 @@ struct host {
     size_t lua_bytes, max_lua_bytes;
     char directory[512];      /* of the scenario */
     const char *library_dir;
+    struct holdings traceback; /* what the frames of a raised error hold until it has been dealt with */
     int step;                 /* running step, 0: none */
     bool phase_open, step_open;
 };
@@ -78,7 +79,26 @@ void modules_open(lua_State *L);
 void params_open(lua_State *L);
 /* phases.c: phase, step, backward, autocast, no_grad ... */
 void phases_open(lua_State *L);
+void phases_end(lua_State *L, struct host *host);   /* ends the open phase */
 void phases_close(lua_State *L, struct host *host); /* ends what is open at the end of the scenario */
+/* catch.c: calls that survive what is raised in them */
+/* What a call may leave changed when it is left by an error. */
+struct host_state {
+    size_t depth, modules; /* of names; of the tape's module paths */
+    unsigned autocast_depth;
+    enum dtype autocast;
+    bool grad_enabled;
+    const struct saved_hooks *saved_hooks;
+};
+struct host_state catch_begin(const struct host *host);
+/* After an error: everything as it was. What the frames that were left hold passes to host->traceback. */
+void catch_restore(struct host *host, const struct host_state *state);
+/* Calls the function below `arguments` values from within an op, for `results` values. False: an error, which the tape has
+ * taken over (tape->status); nothing is on the stack then. */
+bool catch_call(struct host *host, int arguments, int results);
+void catch_open(lua_State *L);
+/* hooks.c: saved-tensor hooks and autograd functions written in Lua */
+void hooks_open(lua_State *L);
 /* sandbox.c: the globals that a scenario may use; `use` */
 void sandbox_open(lua_State *L);
 void sandbox_close_globals(lua_State *L); /* after everything is registered: no new globals */

@@ -106,15 +106,65 @@ static int list_newindex(lua_State *L) {
     return 0;
 }
 
+/* torch.is_held(x): a tensor or list that somebody still holds; what a table with a metatable keeps is but a reference */
+static int is_held(lua_State *L) {
+    lua_pushboolean(L, tensors_test(L, 1) || lists_test(L, 1));
+    return 1;
+}
+
+/* Adds the tensors in the value on top of the stack: itself, or in a plain table, or in a list. */
+static void add_tensors(lua_State *L, struct host *host, struct tensor_list *to, int depth) {
+    struct tensor *t = tensors_test(L, -1);
+    struct tensor_list *list = t ? NULL : lists_test(L, -1);
+    if (t && !array_push(&to->items, tensor_ref(t)))
+        tape_fail_memory(host->tape);
+    for (size_t i = 0; list && list != to && i < list->items.count; i++)
+        if (!array_push(&to->items, tensor_ref(list->items.at[i])))
+            tape_fail_memory(host->tape);
+    if (!lua_istable(L, -1) || depth > 16 || !lua_checkstack(L, 8))
+        return;
+    if (lua_getmetatable(L, -1)) {
+        lua_pop(L, 1);
+        return;
+    }
+    lua_pushnil(L);
+    while (lua_next(L, -2)) {
+        add_tensors(L, host, to, depth + 1);
+        lua_pop(L, 1);
+    }
+}
+
+/* torch.tensors_in(...): a list of the tensors among the arguments, in plain tables and lists among them too */
+static int tensors_in(lua_State *L) {
+    struct host *host = host_of(L);
+    int n = lua_gettop(L);
+    struct tensor_list *list = lists_new(host);
+    if (!list)
+        return luaL_error(L, "this machine's memory is exhausted");
+    names_float(L, NULL, list);
+    for (int i = 1; i <= n; i++) {
+        lua_pushvalue(L, i);
+        add_tensors(L, host, list, 0);
+        lua_pop(L, 1);
+    }
+    lists_push(L, list);
+    return 1;
+}
+
 static const luaL_Reg methods[] = {{"append", list_append}, {NULL, NULL}};
 
 /* The `torch` table is on top of the stack. */
 void lists_open(lua_State *L) {
     names_watch(L, list_new);
     names_watch(L, list_append);
+    names_watch(L, tensors_in);
     names_watch(L, list_newindex);
     lua_pushcfunction(L, list_new);
     lua_setfield(L, -2, "list");
+    lua_pushcfunction(L, is_held);
+    lua_setfield(L, -2, "is_held");
+    lua_pushcfunction(L, tensors_in);
+    lua_setfield(L, -2, "tensors_in");
     lua_newtable(L);
     lua_newtable(L);
     luaL_setfuncs(L, methods, 0);

@@ -142,9 +142,10 @@ void modules_open(lua_State *L) {
     static const luaL_Reg functions[] = {{"Parameter", new_parameter}, {"Buffer", new_buffer}, {"replace", replace_member}, {"set_data", set_data},
                                          {"name", name_modules},       {"_call", call_module},
                                          {"_newindex", module_newindex}, {NULL, NULL}};
-    static const lua_CFunction watched[] = {call_module, new_parameter, new_buffer, replace_member, set_data};
+    static const lua_CFunction watched[] = {new_parameter, new_buffer, replace_member, set_data};
     for (size_t i = 0; i < sizeof watched / sizeof watched[0]; i++)
         names_watch(L, watched[i]);
+    names_watch_python(L, call_module);
     luaL_newlib(L, functions);
     lua_setglobal(L, "_nn"); /* nn.lua takes it over */
 }

@@ -355,23 +355,63 @@ static void drop_stale(struct host *host, struct frame *frame) {
     frame->held.count = to;
 }
 
-void names_watch(lua_State *L, lua_CFunction function) {
+static void watch(lua_State *L, lua_CFunction function, bool passes) {
     struct host *host = host_of(L);
-    if (!array_push(&host->names.watched, function))
+    struct watched watched = {function, passes};
+    if (!array_push(&host->names.watched, watched))
         tape_fail_memory(host->tape);
 }
 
-static bool is_watched(const struct names *names, lua_CFunction function) {
-    for (size_t i = 0; i < names->watched.count; i++)
-        if (names->watched.at[i] == function)
-            return true;
-    return false;
+void names_watch(lua_State *L, lua_CFunction function) {
+    watch(L, function, false);
 }
 
-static bool is_active_call(lua_State *L, lua_Debug *ar, bool *is_c) {
+void names_watch_python(lua_State *L, lua_CFunction function) {
+    watch(L, function, true);
+}
+
+static const struct watched *find_watched(const struct names *names, lua_CFunction function) {
+    for (size_t i = 0; i < names->watched.count; i++)
+        if (names->watched.at[i].function == function)
+            return &names->watched.at[i];
+    return NULL;
+}
+
+void names_release(struct tape *tape, struct holdings *held) {
+    for (size_t i = 0; i < held->count; i++) {
+        tensor_unref(tape, held->at[i].tensor);
+        if (held->at[i].list)
+            list_unref(tape, held->at[i].list);
+    }
+    held->count = 0;
+}
+
+void names_take(struct names *names, struct tape *tape, size_t depth, struct holdings *to) {
+    for (size_t i = depth; i < names->depth; i++) {
+        struct frame *frame = &names->frames.at[i];
+        names_release(tape, &frame->floats);
+        if (!frame->is_c || frame->passes)
+            for (size_t k = 0; k < frame->held.count; k++)
+                if (array_push(to, frame->held.at[k]))
+                    frame->held.at[k] = (struct holding){.tensor = NULL};
+        names_release(tape, &frame->held);
+    }
+    if (names->depth > depth)
+        names->depth = depth;
+}
+
+void names_drop_floats(struct names *names, struct tape *tape) {
+    if (names->depth > 0)
+        names_release(tape, &names->frames.at[names->depth - 1].floats);
+}
+
+static bool is_active_call(lua_State *L, lua_Debug *ar, bool *is_c, bool *passes) {
     lua_getinfo(L, "f", ar);
     *is_c = lua_iscfunction(L, -1) != 0;
-    bool active = !*is_c || is_watched(&host_of(L)->names, lua_tocfunction(L, -1));
+    const struct watched *watched = *is_c ? find_watched(&host_of(L)->names, lua_tocfunction(L, -1)) : NULL;
+    bool active = !*is_c || watched;
+    if (passes)
+        *passes = watched && watched->passes;
     lua_pop(L, 1);
     return active;
 }
@@ -383,7 +423,7 @@ static void scan_outer(lua_State *L, struct host *host, int level, size_t index)
     lua_Debug ar;
     while (index > names->frames.at[index].ghosts && lua_getstack(L, ++level, &ar)) {
         bool is_c;
-        if (!is_active_call(L, &ar, &is_c))
+        if (!is_active_call(L, &ar, &is_c, NULL))
             continue;
         index -= 1 + names->frames.at[index].ghosts;
         struct frame *frame = &names->frames.at[index];
@@ -454,7 +494,7 @@ static void check_limits(lua_State *L, struct host *host) {
     luaL_error(L, "%s", host->error.text);
 }
 
-static void on_call(lua_State *L, lua_Debug *ar, struct host *host, bool is_c) {
+static void on_call(lua_State *L, lua_Debug *ar, struct host *host, bool is_c, bool passes) {
     struct names *names = &host->names;
     check_limits(L, host);
     lua_Debug caller_ar;
@@ -468,6 +508,7 @@ static void on_call(lua_State *L, lua_Debug *ar, struct host *host, bool is_c) {
     struct frame *callee = push_frame(host, is_c, tail && caller ? caller->ghosts + 1 : 0);
     if (!callee)
         return;
+    callee->passes = passes;
     if (!is_c)
         scan_names(L, host, ar, callee);
     scan_arguments(L, host, ar, callee);
@@ -524,13 +565,13 @@ static void on_return(lua_State *L, lua_Debug *ar, struct host *host) {
 
 void names_event(lua_State *L, lua_Debug *ar) {
     struct host *host = host_of(L);
-    bool is_c;
-    if (!is_active_call(L, ar, &is_c))
+    bool is_c, passes;
+    if (!is_active_call(L, ar, &is_c, &passes))
         return;
     if (ar->event == LUA_HOOKRET)
         on_return(L, ar, host);
     else
-        on_call(L, ar, host, is_c);
+        on_call(L, ar, host, is_c, passes);
 }
 
 void names_float(lua_State *L, struct tensor *tensor, struct tensor_list *list) {

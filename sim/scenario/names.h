@@ -51,6 +51,7 @@ struct frame {
     uint32_t slots;         /* its registers in use then */
     unsigned ghosts;        /* frames below that ended in a tail call to this one */
     bool is_c;
+    bool passes; /* of a C call: a Python function in the model, whose arguments a traceback keeps */
     bool has_upvalues, has_tables; /* what others may see the function change */
     bool changed;                  /* it did, since outer frames were read */
 };
@@ -61,11 +62,16 @@ struct visited {
     uint64_t visit;
 };
 
+struct watched {
+    lua_CFunction function;
+    bool passes;
+};
+
 struct names {
     ARRAY(struct frame) frames; /* [0, depth) are live; the rest keeps its arrays for reuse */
     size_t depth;
     uint32_t scan;
-    ARRAY(lua_CFunction) watched;
+    ARRAY(struct watched) watched;
     struct visited *visited; /* open addressing; entries of other walks are free */
     size_t visited_count, visited_capacity;
     uint64_t visit;
@@ -78,5 +84,13 @@ void names_event(lua_State *L, lua_Debug *ar);
 void names_float(lua_State *L, struct tensor *tensor, struct tensor_list *list);
 /* Makes a C function one whose calls hold their arguments and may ask for memory; calls of others are not looked at. */
 void names_watch(lua_State *L, lua_CFunction function);
+/* The same for what is a function of Python in the model: it calls others, and an error's traceback keeps its arguments. */
+void names_watch_python(lua_State *L, lua_CFunction function);
+/* Frames from `depth` on were left by an error. Their temporaries are let go; what their names hold, as a traceback does,
+ * passes to `to`. */
+void names_take(struct names *names, struct tape *tape, size_t depth, struct holdings *to);
+void names_release(struct tape *tape, struct holdings *held);
+/* Lets go what floats in the running frame: the results of a call from C, which has taken what it wants. */
+void names_drop_floats(struct names *names, struct tape *tape);
 
 #endif

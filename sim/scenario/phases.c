@@ -16,7 +16,7 @@ static const char *kept_name(struct host *host, const char *name) {
     return strtab_text(&host->tape->strings, id);
 }
 
-static void close_phase(lua_State *L, struct host *host) {
+void phases_end(lua_State *L, struct host *host) {
     if (!host->phase_open)
         return;
     lua_getfield(L, LUA_REGISTRYINDEX, "vramsim.phase");
@@ -37,7 +37,7 @@ static void close_step(struct host *host) {
 /* phase "forward": until the next phase, step or the end; phase() ends it */
 static int phase(lua_State *L) {
     struct host *host = host_of(L);
-    close_phase(L, host);
+    phases_end(L, host);
     if (lua_isnoneornil(L, 1))
         return 0;
     const char *name = kept_name(host, luaL_checkstring(L, 1));
@@ -52,7 +52,7 @@ static int phase(lua_State *L) {
 static int begin_step(lua_State *L) {
     struct host *host = host_of(L);
     char name[32];
-    close_phase(L, host);
+    phases_end(L, host);
     close_step(host);
     host->step = (int)luaL_checkinteger(L, 1);
     snprintf(name, sizeof name, "step %d", host->step);
@@ -62,7 +62,7 @@ static int begin_step(lua_State *L) {
 }
 
 void phases_close(lua_State *L, struct host *host) {
-    close_phase(L, host);
+    phases_end(L, host);
     close_step(host);
 }
 
@@ -114,6 +114,13 @@ static int set_cudnn_workspace(lua_State *L) {
                   "'none' or 'estimated' expected");
     host_of(L)->tape->cudnn_workspace_none = strcmp(name, "none") == 0;
     return 0;
+}
+
+/* torch.autocast_dtype(): of the region, as torch.autocast takes it */
+static int autocast_dtype(lua_State *L) {
+    enum dtype dtype = host_of(L)->tape->autocast;
+    lua_pushstring(L, dtype == DTYPE_NONE ? "none" : dtype_name(dtype));
+    return 1;
 }
 
 static int is_grad_enabled(lua_State *L) {
@@ -187,16 +194,18 @@ void phases_open(lua_State *L) {
                                          {"set_cudnn_enabled", set_cudnn_enabled},
                                          {"set_cudnn_workspace", set_cudnn_workspace},
                                          {"set_grad_enabled", set_grad_enabled},
-                                         {"is_grad_enabled", is_grad_enabled},
+                                         {"is_grad_enabled", is_grad_enabled}, {"autocast_dtype", autocast_dtype},
                                          {"no_grad", no_grad},
                                          {"autocast", autocast},
                                          {"hold", hold},
                                          {"keep", keep},
                                          {"synchronize", synchronize},
                                          {NULL, NULL}};
-    static const lua_CFunction watched[] = {mark, phase, begin_step, synchronize, no_grad, autocast, hold, keep};
+    static const lua_CFunction watched[] = {mark, phase, begin_step, synchronize, hold, keep};
     for (size_t i = 0; i < sizeof watched / sizeof watched[0]; i++)
         names_watch(L, watched[i]);
+    names_watch_python(L, no_grad);
+    names_watch_python(L, autocast);
     luaL_setfuncs(L, functions, 0);
     lua_register(L, "phase", phase);
     lua_register(L, "begin_step", begin_step);

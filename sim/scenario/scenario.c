@@ -29,6 +29,8 @@ void host_check(lua_State *L, struct host *host) {
         return;
     if (host->tape->status == TAPE_OUT_OF_MEMORY)
         host->stopped = true;
+    if (host->tape->status == TAPE_UNWINDING)
+        luaL_error(L, "torch.stop() that no torch.catch_stop() catches");
     luaL_error(L, "%s", host->tape->error.text);
 }
 
@@ -105,6 +107,8 @@ static void open_all(lua_State *L) {
     ops_open(L);
     lists_open(L);
     phases_open(L);
+    catch_open(L);
+    hooks_open(L);
     tensors_open(L);
     lua_setglobal(L, "torch");
     modules_open(L);
@@ -185,6 +189,8 @@ bool scenario_run(const char *path, const struct scenario_options *options, stru
     bool ok = finish(L, host, status, err);
     lua_sethook(L, NULL, 0, 0);
     names_fini(&host->names, tape);
+    names_release(tape, &host->traceback);
+    array_fini(&host->traceback);
     lists_fini(host);
     lua_close(L);
     xfree(host);

@@ -143,9 +143,11 @@ static int tensor_as(lua_State *L) {
     return 1;
 }
 
+/* x:backward(), x:backward(gradient) */
 static int tensor_backward(lua_State *L) {
     struct host *host = host_of(L);
-    backward_run(host->tape, tensors_check(L, 1));
+    struct tensor *gradient = lua_isnoneornil(L, 2) ? NULL : tensors_check(L, 2);
+    backward_run(host->tape, tensors_check(L, 1), gradient);
     host_check(L, host);
     return 0;
 }

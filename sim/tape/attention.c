@@ -92,6 +92,16 @@ static int64_t flash_splits(const struct tape *tape, const struct sizes *z, int6
 
 enum { SAVED_Q, SAVED_K, SAVED_V, SAVED_OUT, SAVED_LSE, SAVED_SEED, SAVED_OFFSET, SAVED_BIAS };
 
+/* By name: (attn_bias,) key, query, value, logsumexp, output, then rng_state and unused, or philox_offset and philox_seed. */
+static void save_all(struct tape *tape, struct node *node, struct tensor *const *saved, bool offset_first) {
+    const unsigned order[] = {SAVED_K,   SAVED_Q,
+                              SAVED_V,   SAVED_LSE,
+                              SAVED_OUT, offset_first ? SAVED_OFFSET : SAVED_SEED,
+                              offset_first ? SAVED_SEED : SAVED_OFFSET};
+    for (unsigned i = 0; i < sizeof order / sizeof order[0]; i++)
+        node_save(tape, node, order[i], saved[order[i]]);
+}
+
 /* empty_like: the layout of the inputs, which is [b, s, a, d] after a projection, else what a copy made it */
 static struct tensor *new_like(struct tape *tape, struct tensor *t) {
     int64_t stride[TENSOR_MAX_DIMS];
@@ -149,8 +159,7 @@ static struct tensor *flash(struct tape *tape, struct tensor *q, struct tensor *
     }
     attention_kernel(tape, "flash_attention", &z, 2, q);
     struct tensor *saved[] = {q, k, v, out, lse, rng_state, unused};
-    for (unsigned i = 0; i < 7; i++)
-        node_save(tape, node, i, saved[i]);
+    save_all(tape, node, saved, false);
     node_set_output(node, out, 0);
     node_finish(tape, node);
     tensor_unref(tape, lse_accum);
@@ -255,8 +264,8 @@ static struct tensor *efficient(struct tape *tape, struct tensor *q, struct tens
     attention_kernel(tape, "efficient_attention", &z, 2, q);
     tensor_unref(tape, sums);
     struct tensor *saved[] = {q, k, v, out, lse, seed, offset, bias};
-    for (unsigned i = 0; i < 8; i++)
-        node_save(tape, node, i, saved[i]);
+    node_save(tape, node, SAVED_BIAS, bias);
+    save_all(tape, node, saved, true);
     node_set_output(node, out, 0);
     node_finish(tape, node);
     tensor_unref(tape, lse);

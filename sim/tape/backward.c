@@ -8,13 +8,23 @@
 #include "aten.h"
 #include "node.h"
 
-struct engine {
+/* What a backward that is still running has noted on a node which an inner one visits too: the AccumulateGrad of a leaf
+ * that both reach. */
+struct shared_node {
+    struct node *node;
+    struct tensor *buffer;
+    uint32_t mark, dependencies;
+};
+
+struct engine_run {
     ARRAY(struct node *) ready; /* max-heap by sequence */
     ARRAY(struct node *) stack;
+    ARRAY(struct shared_node) shared;
+    struct engine_run *outer; /* runs the node that this one runs in */
     uint32_t mark;
 };
 
-static void heap_push(struct tape *tape, struct engine *engine, struct node *node) {
+static void heap_push(struct tape *tape, struct engine_run *engine, struct node *node) {
     if (!array_push(&engine->ready, node)) {
         tape_fail_memory(tape);
         return;
@@ -29,7 +39,7 @@ static void heap_push(struct tape *tape, struct engine *engine, struct node *nod
     }
 }
 
-static struct node *heap_pop(struct engine *engine) {
+static struct node *heap_pop(struct engine_run *engine) {
     struct node **at = engine->ready.at;
     struct node *top = at[0];
     struct node *last = array_pop(&engine->ready);
@@ -51,24 +61,50 @@ static struct node *heap_pop(struct engine *engine) {
     return top;
 }
 
-/* Counts, for every node that can be reached, the edges that will deliver to it. */
-static void count_dependencies(struct tape *tape, struct engine *engine, struct node *root) {
-    root->mark = engine->mark;
-    root->dependencies = 0;
-    if (!array_push(&engine->stack, root))
+static bool is_in_outer(const struct engine_run *engine, const struct node *node) {
+    for (const struct engine_run *e = engine->outer; e; e = e->outer)
+        if (node->mark == e->mark)
+            return true;
+    return false;
+}
+
+/* The first visit of this run. */
+static void visit(struct tape *tape, struct engine_run *engine, struct node *node) {
+    if (is_in_outer(engine, node)) {
+        struct shared_node shared = {node, node->output_count ? node->buffers[0] : NULL, node->mark,
+                                     node->dependencies};
+        if (!array_push(&engine->shared, shared))
+            tape_fail_memory(tape);
+        if (node->output_count)
+            node->buffers[0] = NULL;
+    }
+    node->mark = engine->mark;
+    node->dependencies = 0;
+    if (!array_push(&engine->stack, node))
         tape_fail_memory(tape);
+}
+
+static void give_back_shared(struct engine_run *engine) {
+    for (size_t i = 0; i < engine->shared.count; i++) {
+        const struct shared_node *shared = &engine->shared.at[i];
+        shared->node->mark = shared->mark;
+        shared->node->dependencies = shared->dependencies;
+        if (shared->node->output_count)
+            shared->node->buffers[0] = shared->buffer;
+    }
+}
+
+/* Counts, for every node that can be reached, the edges that will deliver to it. */
+static void count_dependencies(struct tape *tape, struct engine_run *engine, struct node *root) {
+    visit(tape, engine, root);
     while (engine->stack.count > 0 && tape->status == TAPE_OK) {
         struct node *node = array_pop(&engine->stack);
         for (unsigned i = 0; i < node->edge_count; i++) {
             struct node *next = node->edges[i].node;
             if (!next)
                 continue;
-            if (next->mark != engine->mark) {
-                next->mark = engine->mark;
-                next->dependencies = 0;
-                if (!array_push(&engine->stack, next))
-                    tape_fail_memory(tape);
-            }
+            if (next->mark != engine->mark)
+                visit(tape, engine, next);
             next->dependencies++;
         }
     }
@@ -81,7 +117,8 @@ static void buffer_add(struct tape *tape, struct tensor **buffer, struct tensor 
         *buffer = gradient;
         return;
     }
-    bool in_place = old->refs == 1 && old->storage->refs == 1 && !old->is_view && tensor_is_dense(old);
+    bool in_place =
+        old->refs == 1 && old->storage->refs == 1 && !old->is_view && tensor_is_dense(old);
     if (in_place) {
         aten_add_(tape, old, gradient);
     } else {
@@ -141,7 +178,7 @@ static void validate_outputs(struct tape *tape, struct node *node, struct tensor
     }
 }
 
-static void run_node(struct tape *tape, struct engine *engine, struct node *node) {
+static void run_node(struct tape *tape, struct engine_run *engine, struct node *node) {
     struct tensor *few[NODE_POOLED] = {NULL};
     struct tensor **out = few;
     if (node->edge_count > NODE_POOLED) {
@@ -153,20 +190,19 @@ static void run_node(struct tape *tape, struct engine *engine, struct node *node
     }
     tape->op = node->op->name;
     tape->backward_owner = strtab_text(&tape->strings, node->owner);
+    node_unpack(tape, node);
     bool defined = false;
     for (unsigned i = 0; i < node->output_count; i++)
         defined = defined || node->buffers[i];
-    if (defined)
+    if (defined && tape->status == TAPE_OK)
         node->op->run(tape, node, node->buffers, out);
+    node_release_unpacked(tape, node);
     validate_outputs(tape, node, out);
     for (unsigned i = 0; i < node->output_count; i++) {
         tensor_unref(tape, node->buffers[i]);
         node->buffers[i] = NULL;
     }
-    for (unsigned i = 0; i < NODE_MAX_SAVED; i++) {
-        tensor_unref(tape, node->saved[i]);
-        node->saved[i] = NULL;
-    }
+    node_release_saved(tape, node);
     for (unsigned i = 0; i < node->edge_count; i++) {
         struct node *next = node->edges[i].node;
         if (!next) {
@@ -182,10 +218,34 @@ static void run_node(struct tape *tape, struct engine *engine, struct node *node
         xfree(out);
 }
 
-static void run_graph(struct tape *tape, struct node *root, struct tensor *root_gradient) {
-    struct engine engine = {.mark = ++tape->backward_runs};
+/* After something was raised: gradients on their way are let go with the run. */
+static void abandon(struct tape *tape, struct engine_run *engine, struct node *root) {
+    engine->mark = ++tape->backward_runs; /* another walk over the same nodes */
+    engine->stack.count = 0;
+    root->mark = engine->mark;
+    bool walks = array_push(&engine->stack, root);
+    while (walks && engine->stack.count > 0) {
+        struct node *node = array_pop(&engine->stack);
+        for (unsigned i = 0; i < node->output_count; i++) {
+            tensor_unref(tape, node->buffers[i]);
+            node->buffers[i] = NULL;
+        }
+        for (unsigned i = 0; walks && i < node->edge_count; i++) {
+            struct node *next = node->edges[i].node;
+            if (!next || next->mark == engine->mark)
+                continue;
+            next->mark = engine->mark;
+            walks = array_push(&engine->stack, next);
+        }
+    }
+}
+
+static void run_graph(struct tape *tape, struct node *root, unsigned output_nr,
+                      struct tensor *root_gradient) {
+    struct engine_run engine = {.mark = ++tape->backward_runs, .outer = tape->engine_run};
+    tape->engine_run = &engine;
     count_dependencies(tape, &engine, root);
-    root->buffers[0] = tensor_ref(root_gradient);
+    root->buffers[output_nr] = tensor_ref(root_gradient);
     heap_push(tape, &engine, root);
     while (engine.ready.count > 0 && tape->status == TAPE_OK) {
         struct node *node = heap_pop(&engine);
@@ -197,36 +257,47 @@ static void run_graph(struct tape *tape, struct node *root, struct tensor *root_
             run_node(tape, &engine, node);
         }
     }
+    if (tape->status == TAPE_UNWINDING)
+        abandon(tape, &engine, root);
+    give_back_shared(&engine);
+    tape->engine_run = engine.outer;
     array_fini(&engine.ready);
     array_fini(&engine.stack);
+    array_fini(&engine.shared);
 }
 
-void backward_run(struct tape *tape, struct tensor *root) {
-    if (tape->status != TAPE_OK)
-        return;
-    if (!root->requires_grad) {
+static bool check_root(struct tape *tape, const struct tensor *root,
+                       const struct tensor *gradient) {
+    char a[128], b[128];
+    if (!root->requires_grad)
         tape_fail(tape, ERROR_BAD_SCENARIO,
                   "backward: the tensor does not require grad and has no history");
-        return;
-    }
-    if (shape_numel(&root->shape) != 1) {
-        char text[128];
+    else if (!gradient && shape_numel(&root->shape) != 1)
         tape_fail(tape, ERROR_BAD_SCENARIO, "backward: needs a scalar, found shape %s",
-                  shape_format(&root->shape, text, sizeof text));
+                  shape_format(&root->shape, a, sizeof a));
+    else if (gradient && !shape_equal(&root->shape, &gradient->shape))
+        tape_fail(
+            tape, ERROR_BAD_SCENARIO, "backward: a gradient of shape %s for a tensor of shape %s",
+            shape_format(&gradient->shape, a, sizeof a), shape_format(&root->shape, b, sizeof b));
+    return tape->status == TAPE_OK;
+}
+
+void backward_run(struct tape *tape, struct tensor *root, struct tensor *gradient) {
+    if (tape->status != TAPE_OK || !check_root(tape, root, gradient))
         return;
-    }
-    struct tensor *one = aten_ones_like(tape, root); /* held by the caller of backward to its end */
-    if (root->grad_fn) {
+    /* held by the caller of backward to its end */
+    struct tensor *first = gradient ? tensor_ref(gradient) : aten_ones_like(tape, root);
+    if (root->grad_fn && tape->status == TAPE_OK) {
         bool grad_enabled = tape->grad_enabled;
         unsigned thread = tape->thread;
-        const char *op = tape->op;
+        const char *op = tape->op, *owner = tape->backward_owner;
         tape->grad_enabled = false;
         tape->thread = 1;
-        run_graph(tape, root->grad_fn, one);
-        tape->backward_owner = NULL;
+        run_graph(tape, root->grad_fn, root->output_nr, first);
+        tape->backward_owner = owner;
         tape->grad_enabled = grad_enabled;
         tape->thread = thread;
         tape->op = op;
     }
-    tensor_unref(tape, one);
+    tensor_unref(tape, first);
 }

@@ -150,9 +150,13 @@ static void save_operands(struct tape *tape, struct node *node, unsigned first, 
                           struct tensor *b) {
     if (!node)
         return;
+    /* by name: mm and bmm call them self and mat2, addmm mat1 and mat2 */
+    bool second_first = first == 0;
+    if (second_first && node_wants(node, first))
+        node_save(tape, node, 1, b);
     if (node_wants(node, first + 1))
         node_save(tape, node, 0, a);
-    if (node_wants(node, first))
+    if (!second_first && node_wants(node, first))
         node_save(tape, node, 1, b);
     node->args[0] = is_column_major(a);
     node->args[1] = is_column_major(b);

@@ -95,10 +95,82 @@ struct node *node_create(struct tape *tape, const struct backward_op *op,
     return node;
 }
 
+static struct node_extra *extra_of(struct tape *tape, struct node *node) {
+    struct node_extra *extra = node->extra;
+    if (extra)
+        return extra;
+    extra = tape->free_extras;
+    if (extra) {
+        tape->free_extras = extra->next;
+        memset(extra, 0, sizeof *extra);
+    } else {
+        extra = arena_calloc(&tape->arena, 1, sizeof *extra);
+        if (!extra)
+            tape_fail_memory(tape);
+    }
+    node->extra = extra;
+    return extra;
+}
+
+/* Below autograd, as all hooks run. Nothing is packed any more once something was raised. */
+static void pack(struct tape *tape, struct node *node, unsigned slot, struct tensor *t) {
+    const struct saved_hooks *hooks = tape->saved_hooks;
+    struct node_extra *extra = tape->status == TAPE_OK ? extra_of(tape, node) : NULL;
+    if (!extra)
+        return;
+    bool grad_enabled = tape->grad_enabled;
+    tape->grad_enabled = false;
+    struct tensor *data = tape_detach(tape, t); /* an output may not have its history yet */
+    void *value = hooks->pack(hooks->user, data);
+    tensor_unref(tape, data);
+    tape->grad_enabled = grad_enabled;
+    if (!value)
+        return;
+    extra->packed[extra->packed_count].hooks = hooks;
+    extra->packed[extra->packed_count].value = value;
+    extra->packed[extra->packed_count++].slot = slot;
+}
+
+void node_unpack(struct tape *tape, struct node *node) {
+    const struct node_extra *extra = node->extra;
+    for (unsigned i = 0; extra && i < extra->packed_count && tape->status == TAPE_OK; i++) {
+        const struct saved_hooks *hooks = extra->packed[i].hooks;
+        node->saved[extra->packed[i].slot] = hooks->unpack(hooks->user, extra->packed[i].value);
+    }
+}
+
+void node_release_unpacked(struct tape *tape, struct node *node) {
+    for (unsigned i = 0; node->extra && i < node->extra->packed_count; i++) {
+        unsigned slot = node->extra->packed[i].slot;
+        tensor_unref(tape, node->saved[slot]);
+        node->saved[slot] = NULL;
+    }
+}
+
+static void drop_packed(struct node_extra *extra) {
+    unsigned count = extra->packed_count;
+    extra->packed_count = 0;
+    for (unsigned i = 0; i < count; i++)
+        extra->packed[i].hooks->drop(extra->packed[i].hooks->user, extra->packed[i].value);
+}
+
+void node_release_saved(struct tape *tape, struct node *node) {
+    for (unsigned i = 0; i < NODE_MAX_SAVED; i++) {
+        tensor_unref(tape, node->saved[i]); /* saved tensors have no history: no recursion */
+        node->saved[i] = NULL;
+    }
+    if (node->extra)
+        drop_packed(node->extra);
+}
+
 void node_save(struct tape *tape, struct node *node, unsigned slot, struct tensor *t) {
     if (!node || !t)
         return;
     assert(slot < NODE_MAX_SAVED && !node->saved[slot]);
+    if (tape->saved_hooks) {
+        pack(tape, node, slot, t);
+        return;
+    }
     node->saved[slot] = tape_detach(tape, t);
     if (t->storage->category == CATEGORY_TEMPORARY)
         tape_set_category(tape, t, CATEGORY_ACTIVATION, false);
@@ -134,12 +206,37 @@ bool node_wants(const struct node *node, unsigned edge) {
     return node->edges[edge].node != NULL;
 }
 
+void backward_function(struct tape *tape, struct node *node, struct tensor **grads,
+                       struct tensor **out) {
+    const struct node_function *function = &node->extra->function;
+    function->run(function->user, tape, node, grads, out);
+}
+
+struct node *node_create_function(struct tape *tape, const struct backward_op *op,
+                                  const struct node_function *function,
+                                  struct tensor *const *inputs, unsigned input_count,
+                                  unsigned output_count) {
+    struct node *node = node_create(tape, op, inputs, input_count, output_count);
+    if (!node)
+        return NULL;
+    if (!extra_of(tape, node)) {
+        node_unref(tape, node);
+        return NULL;
+    }
+    node->extra->function = *function;
+    return node;
+}
+
 /* Frees one node; nodes that lose their last reference are linked into *pending, so that a graph thousands of nodes
  * deep needs no stack. */
 static void destroy(struct tape *tape, struct node *node, struct node **pending) {
-    for (unsigned i = 0; i < NODE_MAX_SAVED; i++) {
-        tensor_unref(tape, node->saved[i]); /* saved tensors have no history: no recursion */
-        node->saved[i] = NULL;
+    node_release_saved(tape, node);
+    if (node->extra) {
+        if (node->extra->function.drop)
+            node->extra->function.drop(node->extra->function.user);
+        node->extra->next = tape->free_extras;
+        tape->free_extras = node->extra;
+        node->extra = NULL;
     }
     for (unsigned i = 0; i < node->output_count; i++) {
         tensor_unref(tape, node->buffers[i]);

@@ -10,7 +10,30 @@
 
 #include "tape.h"
 
+struct node;
+
 enum { NODE_MAX_SAVED = 8, NODE_MAX_ARGS = 12, NODE_POOLED = 4 };
+
+/* A node's backward in the hands of the host (torch.autograd.Function). */
+struct node_function {
+    void *user;
+    /* As backward_op.run. */
+    void (*run)(void *user, struct tape *tape, struct node *node, struct tensor **grads,
+                struct tensor **out);
+    void (*drop)(void *user);
+};
+
+/* What few nodes have: values packed by hooks, a function of the host. */
+struct node_extra {
+    struct {
+        const struct saved_hooks *hooks;
+        void *value;
+        unsigned slot;
+    } packed[NODE_MAX_SAVED]; /* in the order of saving */
+    unsigned packed_count;
+    struct node_function function;
+    struct node_extra *next; /* free */
+};
 
 struct backward_op {
     const char *name; /* "MmBackward0" */
@@ -36,6 +59,7 @@ struct node {
     struct tensor **buffers;   /* gradients that have arrived, one an output; filled during backward */
     struct tensor *saved[NODE_MAX_SAVED];
     int64_t args[NODE_MAX_ARGS];
+    struct node_extra *extra;  /* NULL: nothing of it */
     struct tensor *variable;   /* AccumulateGrad: the leaf, counted */
     uint32_t dependencies;     /* during backward: edges that have still to deliver */
     uint32_t mark;             /* during backward: number of the run that visited it */
@@ -46,7 +70,15 @@ struct node {
  * requires grad; else NULL. node_* below accept NULL and do nothing. */
 struct node *node_create(struct tape *tape, const struct backward_op *op, struct tensor *const *inputs,
                          unsigned input_count, unsigned output_count);
-/* Saves t's data (not its history): t's storage lives until the node has run. */
+/* A node of a host's function under `name` (kept by the caller); `function` passes to it. NULL as node_create, then the
+ * function stays the caller's. */
+struct node *node_create_function(struct tape *tape, const struct backward_op *op,
+                                  const struct node_function *function, struct tensor *const *inputs,
+                                  unsigned input_count, unsigned output_count);
+extern void backward_function(struct tape *tape, struct node *node, struct tensor **grads,
+                              struct tensor **out);
+/* Saves t's data (not its history): t's storage lives until the node has run. The order of the calls is that of saved-tensor
+ * hooks: PyTorch's generated code has an op's saved inputs by name, then its saved outputs by name. */
 void node_save(struct tape *tape, struct node *node, unsigned slot, struct tensor *t);
 /* Makes `t` output `output_nr` of the node. */
 void node_set_output(struct node *node, struct tensor *t, unsigned output_nr);
@@ -56,8 +88,13 @@ void node_rebase(struct tape *tape, struct node *node, struct tensor *t);
 void node_finish(struct tape *tape, struct node *node);
 bool node_wants(const struct node *node, unsigned edge);
 void node_unref(struct tape *tape, struct node *node);
+/* What hooks packed becomes tensors in `saved`, slot by slot; goes when the formula has run; is dropped for good. */
+void node_unpack(struct tape *tape, struct node *node);
+void node_release_unpacked(struct tape *tape, struct node *node);
+void node_release_saved(struct tape *tape, struct node *node);
 
-/* loss.backward(): `root` must be a scalar that requires grad. */
-void backward_run(struct tape *tape, struct tensor *root);
+/* root.backward(gradient): without a gradient (NULL) `root` must be a scalar. May run within a node of another backward, as
+ * a reentrant checkpoint does. */
+void backward_run(struct tape *tape, struct tensor *root, struct tensor *gradient);
 
 #endif

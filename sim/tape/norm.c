@@ -112,8 +112,9 @@ static void run_layer_norm(struct tape *tape, struct op_call *call) {
     tape_kernel(tape, "layer_norm", 8 * (uint64_t)shape_numel(&t->shape), 2 * tensor_nbytes(t), t->dtype);
     tensor_unref(tape, contiguous);
     struct tensor *saved[] = {t, weight, bias, mean, rstd};
+    static const unsigned by_name[] = {2, 0, 1, 3, 4};
     for (unsigned i = 0; i < sizeof saved / sizeof saved[0]; i++)
-        node_save(tape, node, i, saved[i]);
+        node_save(tape, node, by_name[i], saved[by_name[i]]);
     if (node)
         node->args[0] = normalized;
     node_set_output(node, out, 0);

@@ -19,8 +19,9 @@ static bool uses_cudnn(const struct tape *tape, const struct tensor *input,
 
 /* saved: [0] input, [1] weight, [2] running_mean, [3] running_var, [4] save_mean, [5] save_invstd */
 static void save_all(struct tape *tape, struct node *node, struct tensor *const *saved) {
+    static const unsigned by_name[] = {0, 2, 3, 1, 4, 5};
     for (unsigned i = 0; i < 6; i++)
-        node_save(tape, node, i, saved[i]);
+        node_save(tape, node, by_name[i], saved[by_name[i]]);
 }
 
 /* cudnn_batch_norm_backward: the three results; grad.contiguous(input's format) is this call's argument. */

@@ -53,6 +53,17 @@ void tape_fail_memory(struct tape *tape) {
     error_host_memory(&tape->error);
 }
 
+void tape_raise(struct tape *tape, enum tape_raised what) {
+    if (tape->status != TAPE_OK)
+        return;
+    tape->status = TAPE_UNWINDING;
+    tape->raised = what;
+}
+
+bool tape_is_live(const struct tape *tape) {
+    return tape->status == TAPE_OK || tape->status == TAPE_UNWINDING;
+}
+
 const char *tape_owner(const struct tape *tape) {
     if (tape->backward_owner)
         return tape->backward_owner;
@@ -91,7 +102,10 @@ static void request_block(struct tape *tape, struct storage *storage, enum dtype
                                    .owner = tape_owner(tape)};
     if (!tape->sink.request(tape->sink.user, &request, &storage->block)) {
         storage->block = STORAGE_NO_BLOCK;
-        tape->status = TAPE_OUT_OF_MEMORY;
+        if (tape->catchers > 0)
+            tape_raise(tape, RAISED_OUT_OF_MEMORY);
+        else
+            tape->status = TAPE_OUT_OF_MEMORY;
     }
 }
 
@@ -115,7 +129,7 @@ static void unref_storage(struct tape *tape, struct storage *storage) {
     assert(storage->refs > 0);
     if (--storage->refs > 0)
         return;
-    if (storage->block != STORAGE_NO_BLOCK && tape->status == TAPE_OK)
+    if (storage->block != STORAGE_NO_BLOCK && tape_is_live(tape))
         tape->sink.release(tape->sink.user, storage->block);
     tape->live_storages--;
     storage->next_free = tape->free_storages;

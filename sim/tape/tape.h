@@ -57,11 +57,26 @@ struct tape_sink {
     void (*record)(void *user, const struct tape_record *record); /* (optional) */
 };
 
-enum tape_status { TAPE_OK, TAPE_OUT_OF_MEMORY, TAPE_FAILED };
+/* TAPE_UNWINDING: something was raised that a caller further out catches (tape_raise): as after a failure nothing is asked
+ * for and no kernel runs, but what is let go on the way out is released. */
+enum tape_status { TAPE_OK, TAPE_UNWINDING, TAPE_OUT_OF_MEMORY, TAPE_FAILED };
+
+enum tape_raised { RAISED_STOP, RAISED_OUT_OF_MEMORY };
 
 enum autocast_policy { AUTOCAST_NONE, AUTOCAST_LOW, AUTOCAST_FP32, AUTOCAST_PROMOTE };
 
 enum workspace_library { WORKSPACE_CUBLAS, WORKSPACE_CUBLASLT };
+
+/* Hooks on saved tensors (torch.autograd.graph.saved_tensors_hooks): while they are on, a node keeps what pack made of a
+ * tensor in place of the tensor. When the node runs, unpack makes a tensor of it again (a new reference), which lives as
+ * long as the node's formula runs; drop ends the packed value after the node has run, or with the node. A pack or unpack
+ * that fails leaves the tape stopped. */
+struct saved_hooks {
+    void *user;
+    void *(*pack)(void *user, struct tensor *t);
+    struct tensor *(*unpack)(void *user, void *packed);
+    void (*drop)(void *user, void *packed);
+};
 
 struct tape_workspace { /* kept per library, handle (thread) and stream */
     enum workspace_library library;
@@ -79,11 +94,14 @@ struct tape {
     const struct framework *framework;
     const struct device *device;
     enum tape_status status;
+    enum tape_raised raised; /* with TAPE_UNWINDING */
+    unsigned catchers;       /* callers that catch an out-of-memory */
     struct error error; /* with TAPE_FAILED */
 
     uint64_t stream;         /* current */
     unsigned thread;         /* 0 the caller's, 1 the backward engine's: each has its own library handles */
     bool grad_enabled;
+    const struct saved_hooks *saved_hooks; /* innermost; NULL: none */
     enum dtype default_dtype; /* of factories without a dtype; torch.set_default_dtype */
     bool default_host;        /* factories make host tensors; torch.set_default_device("cpu") */
     bool cudnn_disabled;      /* torch.backends.cudnn.enabled = False */
@@ -99,11 +117,13 @@ struct tape {
     const char *backward_owner; /* module path of the running node; NULL in forward */
     enum category category;  /* of new storages, CATEGORY_COUNT: decided by what happens to them */
     uint32_t backward_runs;
+    struct engine_run *engine_run; /* innermost backward that is running; NULL: none */
     uint64_t sequence;       /* next node's number */
 
     struct arena arena;
     struct tensor *free_tensors; /* linked through `grad` */
     struct storage *free_storages;
+    struct node_extra *free_extras; /* linked through `next` */
     struct node *free_nodes; /* linked through edges[0].node */
     struct storage null_storage;
     struct tensor null_tensor; /* what everything becomes when host memory is exhausted */
@@ -118,6 +138,9 @@ void tape_fini(struct tape *tape);
 /* Records the first failure; later ones are dropped. */
 void tape_fail(struct tape *tape, enum error_code code, const char *format, ...) ATTR_PRINTF(3, 4);
 void tape_fail_memory(struct tape *tape);
+void tape_raise(struct tape *tape, enum tape_raised what);
+/* Whether memory that is let go is still told to the sink. */
+bool tape_is_live(const struct tape *tape);
 
 /* A new tensor (one reference, the caller's). The strides are contiguous / as given. */
 struct tensor *tape_new(struct tape *tape, enum dtype dtype, const struct shape *shape);

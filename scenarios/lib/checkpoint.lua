@@ -1,0 +1,138 @@
+-- checkpoint.lua: torch.utils.checkpoint of 2.15, both ways, and save_on_cpu. A table with a metatable is not walked for
+-- tensors: what it contains is a weak reference.
+local nn = use "nn"
+local checkpoint = {}
+
+local function weak_table(content)
+  return setmetatable(content or {}, {})
+end
+
+-- The layer again, under its own name but without its hooks: a call of `forward` itself.
+local function bare(layer, forward)
+  return setmetatable({
+    _path = layer._path,
+    forward = function(_, ...)
+      return forward(layer, ...)
+    end,
+  }, { __call = nn.call })
+end
+
+-- use_reentrant=False. Nodes of the first run keep holders in place of tensors. The first of them that is needed runs the
+-- function again, which fills the holders, and stops at the last one.
+local function without_reentrant(function_, ...)
+  local frame = weak_table { weak_holders = weak_table(), recomp_counter = 0, is_recomputed = false }
+  local saved_args = torch.tensors_in(...)
+  local args = weak_table(table.pack(...))
+  local autocast = torch.autocast_dtype()
+
+  local recomputation_hook = {
+    pack = function(x)
+      frame.recomp_counter = frame.recomp_counter + 1
+      local holder = frame.weak_holders[frame.recomp_counter]
+      if torch.is_held(holder) then
+        holder[1] = x
+      end
+      if frame.recomp_counter == #frame.weak_holders then
+        torch.stop()
+      end
+      return x
+    end,
+    unpack = function(x)
+      return x
+    end,
+  }
+
+  local function recompute_fn()
+    torch.set_grad_enabled(true)
+    torch.autocast(autocast, function_, table.unpack(args, 1, args.n))
+  end
+
+  local checkpoint_hook = {
+    holds = saved_args,
+    pack = function(_)
+      local holder = torch.list()
+      frame.weak_holders[#frame.weak_holders + 1] = holder
+      return holder
+    end,
+    unpack = function(holder)
+      if not frame.is_recomputed then
+        local grad_enabled = torch.is_grad_enabled()
+        torch.catch_stop(torch.saved_tensors_hooks, recomputation_hook, recompute_fn)
+        torch.set_grad_enabled(grad_enabled)
+        frame.is_recomputed = true
+      end
+      local ret = holder[1]
+      holder[1] = nil
+      return ret
+    end,
+  }
+  local ret = torch.saved_tensors_hooks(checkpoint_hook, function_, ...)
+  return ret
+end
+
+-- use_reentrant=True: the function runs without gradients; its backward runs it again, on a detached input, and then a
+-- backward of its own.
+local CheckpointFunction = torch.autograd_function {
+  name = "CheckpointFunction",
+  forward = function(ctx, run_function, keywords, input)
+    ctx.run_function = run_function
+    ctx.holds = keywords
+    ctx.autocast = torch.autocast_dtype()
+    ctx.requires_grad = input.requires_grad
+    ctx.saved = { input }
+    local outputs = run_function(input)
+    return outputs
+  end,
+  backward = function(ctx, tensors, ...)
+    local args = { ... }
+    local detached_input = tensors[1]:detach()
+    detached_input.requires_grad = ctx.requires_grad
+    local grad_enabled = torch.set_grad_enabled(true)
+    local outputs = torch.autocast(ctx.autocast, ctx.run_function, detached_input)
+    torch.set_grad_enabled(grad_enabled)
+    outputs:backward(args[1])
+    return detached_input.grad
+  end,
+}
+
+-- checkpoint(use_reentrant, f, input, ...): f(input, ...); what comes after the input are keyword arguments, which have
+-- no gradient.
+function checkpoint.checkpoint(use_reentrant, function_, input, ...)
+  if not torch.is_grad_enabled() then
+    return function_(input, ...)
+  end
+  if not use_reentrant then
+    return without_reentrant(function_, input, ...)
+  end
+  local keywords = table.pack(...)
+  local function run_function(x)
+    return function_(x, table.unpack(keywords, 1, keywords.n))
+  end
+  return CheckpointFunction(run_function, torch.tensors_in(...), input)
+end
+
+-- Transformers' gradient_checkpointing_enable: every layer of a ModuleList runs under checkpoint.
+function checkpoint.enable(layers, use_reentrant)
+  for i = 0, layers.length - 1 do
+    local layer = layers[i]
+    local forward = layer.forward
+    function layer:forward(...)
+      return checkpoint.checkpoint(use_reentrant, bare(self, forward), ...)
+    end
+  end
+end
+
+-- torch.autograd.graph.save_on_cpu around f(...)
+function checkpoint.save_on_cpu(f, ...)
+  local hooks = {
+    pack = function(tensor)
+      return tensor:cpu()
+    end,
+    unpack = function(tensor)
+      return tensor:cuda()
+    end,
+  }
+  return torch.saved_tensors_hooks(hooks, f, ...)
+end
+
+return checkpoint
