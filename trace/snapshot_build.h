@@ -23,8 +23,7 @@ enum { MAX_DEVICES = 256, MAX_OPEN_PHASES = 4096 };
 #define MAX_ADDRESS (UINT64_C(1) << 62)
 #define MAX_SUM_BYTES (UINT64_C(1) << 60)
 
-/* An entry of a trace and what it speaks of: a block or a segment of the timeline, by its action.
- */
+/* An entry of a trace and the block or segment of the timeline that it speaks of, by its action. */
 struct build_event {
     uint32_t entry, ref;
 };
