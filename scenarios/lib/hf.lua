@@ -33,6 +33,25 @@ function hf.sdpa_attention_forward(module, query, key, value, attention_mask, dr
   return attn_output, nil
 end
 
+-- The eager attention of opt, gpt_neox and llama: softmax in fp32.
+function hf.eager_attention_forward(module, query, key, value, attention_mask, dropout)
+  local key_states = hf.repeat_kv(key, module.num_key_value_groups or 1)
+  local value_states = hf.repeat_kv(value, module.num_key_value_groups or 1)
+  local attn_weights = torch.matmul(query, key_states:transpose(2, 3)) * (module.scaling or 1.0)
+  if attention_mask then
+    attn_weights = attn_weights + attention_mask
+  end
+  attn_weights = torch.softmax(attn_weights, -1, torch.float32):to(query.dtype)
+  attn_weights = torch.dropout(attn_weights, dropout, module.training)
+  local attn_output = torch.matmul(attn_weights, value_states)
+  attn_output = attn_output:transpose(1, 2):contiguous()
+  return attn_output, attn_weights
+end
+
+function hf.attention_interface(config)
+  return config.attention == "eager" and hf.eager_attention_forward or hf.sdpa_attention_forward
+end
+
 -- activations.py
 local NewGELUActivation = nn.class()
 function NewGELUActivation:init() end
