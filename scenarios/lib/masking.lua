@@ -85,7 +85,8 @@ end
 
 -- Nothing for sdpa while causal says it all, else a boolean mask; a mask of the activations' type for eager.
 -- kind: "full", or "sliding" for keys within config.sliding_window of the query
-function masking.create_causal_mask(config, inputs_embeds, attention_mask, position_ids, cache, kind)
+-- keep: a mask even where causal says it all (allow_is_causal_skip=False)
+function masking.create_causal_mask(config, inputs_embeds, attention_mask, position_ids, cache, kind, keep)
   local q_length, kv_length, q_offset = preprocess_mask_arguments(inputs_embeds, attention_mask, position_ids, cache)
   local batch_size = inputs_embeds:size(0)
   local sliding_window = kind == "sliding" and config.sliding_window > 0 and config.sliding_window or nil
@@ -96,7 +97,7 @@ function masking.create_causal_mask(config, inputs_embeds, attention_mask, posit
   if config.attention == "eager" then
     return eager_mask(batch_size, q_length, kv_length, q_offset, mask_function, inputs_embeds.dtype)
   end
-  if ignore_causal_mask_sdpa(q_length, kv_length, q_offset, sliding_window) then
+  if not keep and ignore_causal_mask_sdpa(q_length, kv_length, q_offset, sliding_window) then
     return nil
   end
   return sdpa_mask(batch_size, q_length, kv_length, q_offset, mask_function)

@@ -49,6 +49,21 @@ static void backward_exp(struct tape *tape, struct node *node, struct tensor **g
     out[0] = elementwise(tape, "mul", grads[0]->dtype, in, 2);
 }
 
+/* log: grad / self */
+static void backward_log(struct tape *tape, struct node *node, struct tensor **grads,
+                         struct tensor **out) {
+    struct tensor *in[2] = {grads[0], node->saved[0]};
+    out[0] = elementwise(tape, "div", grads[0]->dtype, in, 2);
+}
+
+/* abs: grad * self.sgn() */
+static void backward_abs(struct tape *tape, struct node *node, struct tensor **grads,
+                         struct tensor **out) {
+    struct tensor *in[2] = {grads[0], elementwise(tape, "sgn", node->saved[0]->dtype, node->saved, 1)};
+    out[0] = elementwise(tape, "mul", grads[0]->dtype, in, 2);
+    tensor_unref(tape, in[1]);
+}
+
 /* sin: grad * self.cos(); cos: grad * -self.sin() */
 static void backward_sin(struct tape *tape, struct node *node, struct tensor **grads,
                          struct tensor **out) {
@@ -73,6 +88,8 @@ static const struct backward_op sqrt_backward = {"SqrtBackward0", backward_sqrt}
 static const struct backward_op exp_backward = {"ExpBackward0", backward_exp};
 static const struct backward_op sin_backward = {"SinBackward0", backward_sin};
 static const struct backward_op cos_backward = {"CosBackward0", backward_cos};
+static const struct backward_op log_backward = {"LogBackward0", backward_log};
+static const struct backward_op abs_backward = {"AbsBackward0", backward_abs};
 static const struct backward_op tanh_backward = {"TanhBackward0", backward_fused};
 static const struct backward_op sigmoid_backward = {"SigmoidBackward0", backward_fused};
 static const struct backward_op relu_backward = {"ReluBackward0", backward_relu};
@@ -108,6 +125,7 @@ UNARY(sqrt, SAVES_OUTPUT)
 UNARY(exp, SAVES_OUTPUT)
 UNARY(sin, SAVES_INPUT)
 UNARY(cos, SAVES_INPUT)
+UNARY(log, SAVES_INPUT)
 UNARY(tanh, SAVES_OUTPUT)
 UNARY(sigmoid, SAVES_OUTPUT)
 UNARY(relu, SAVES_OUTPUT)
@@ -115,6 +133,15 @@ UNARY(silu, SAVES_INPUT)
 UNARY(gelu, SAVES_INPUT)
 UNARY(hardtanh, SAVES_INPUT)
 #undef UNARY
+
+/* Keeps an integer type, as unary() does not. */
+static void run_abs(struct tape *tape, struct op_call *call) {
+    struct tensor *t = call->arg[0].tensor;
+    if (dtype_is_float(t->dtype))
+        unary(tape, call, &abs_backward, SAVES_INPUT);
+    else
+        call->out[call->out_count++] = elementwise(tape, "abs", t->dtype, &t, 1);
+}
 
 /* In place: a formula of the result saves it, one of the input saves a clone made before (original_self of the generated
  * VariableType). */
@@ -178,9 +205,11 @@ static void run_pow(struct tape *tape, struct op_call *call) {
         return;
     }
     if (call->arg[1].tensor) {
-        tape_fail(tape, ERROR_BAD_SCENARIO,
-                  "pow: a tensor to the power of a tensor is not modelled; use a number");
-        call->out[call->out_count++] = tensor_ref(t);
+        struct tensor *in[2] = {t, call->arg[1].tensor};
+        if (tape->grad_enabled && (in[0]->requires_grad || in[1]->requires_grad))
+            tape_fail(tape, ERROR_BAD_SCENARIO, "pow: the gradient of a tensor to the power of a tensor is not modelled");
+        enum dtype dtype = dtype_is_float(in[1]->dtype) ? dtype_promote(in[0]->dtype, in[1]->dtype) : in[0]->dtype;
+        call->out[call->out_count++] = elementwise(tape, "pow", dtype, in, 2);
         return;
     }
     struct node *node = node_create(tape, &pow_backward, &t, 1, 1);
@@ -207,6 +236,8 @@ const struct op ops_activation[] = {
     {"exp", "self:T", AUTOCAST_FP32, "e to the power of self", run_exp, NULL},
     {"sin", "self:T", AUTOCAST_NONE, "sine", run_sin, NULL},
     {"cos", "self:T", AUTOCAST_NONE, "cosine", run_cos, NULL},
+    {"log", "self:T", AUTOCAST_FP32, "natural logarithm", run_log, NULL},
+    {"abs", "self:T", AUTOCAST_NONE, "absolute value", run_abs, NULL},
     {"tanh", "self:T", AUTOCAST_NONE, "hyperbolic tangent", run_tanh, NULL},
     {"sigmoid", "self:T", AUTOCAST_NONE, "logistic function", run_sigmoid, NULL},
     {"relu", "self:T", AUTOCAST_NONE, "max(self, 0)", run_relu, NULL},

@@ -343,7 +343,7 @@ static bool check_shapes(struct tape *tape, const struct tensor *q, const struct
                 k->shape.size[2] == v->shape.size[2] && q->shape.size[0] == k->shape.size[0] &&
                 q->shape.size[3] == k->shape.size[3] && q->dtype == k->dtype && q->dtype == v->dtype;
     if (fits && k->shape.size[1] != q->shape.size[1])
-        fits = gqa && k->shape.size[1] > 0 && q->shape.size[1] % k->shape.size[1] == 0;
+        fits = (gqa || k->shape.size[1] == 1) && k->shape.size[1] > 0 && q->shape.size[1] % k->shape.size[1] == 0;
     if (!fits) {
         char a[128], b[128], c[128];
         tape_fail(tape, ERROR_BAD_SCENARIO,

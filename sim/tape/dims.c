@@ -1,4 +1,4 @@
-/* dims.c: views that reorder, drop or part dims: permute, squeeze, unflatten. */
+/* dims.c: views that reorder, drop or part dims: permute, squeeze, unflatten; and repeat, which copies. */
 #include "op.h"
 
 static void give_view(struct tape *tape, struct op_call *call, struct node *node, const struct shape *shape,
@@ -97,9 +97,54 @@ static void run_unflatten(struct tape *tape, struct op_call *call) {
     call->out[call->out_count++] = aten_view(tape, t, &shape);
 }
 
+/* The gradient is summed over the repeats (FunctionsManual.cpp repeat_backward): seen as [r0, s0, r1, s1, ...]. Without a
+ * repeat it is passed on. */
+static void backward_repeat(struct tape *tape, struct node *node, struct tensor **grads,
+                            struct tensor **out) {
+    const struct shape *own = &node->edges[0].shape;
+    unsigned leading = grads[0]->shape.ndim - own->ndim;
+    struct shape split = {.ndim = 0};
+    uint32_t mask = 0;
+    for (unsigned i = 0; i < grads[0]->shape.ndim; i++) {
+        int64_t size = i < leading ? 1 : own->size[i - leading], times = grads[0]->shape.size[i] / (size ? size : 1);
+        if (times != 1) {
+            mask |= UINT32_C(1) << split.ndim;
+            split.size[split.ndim++] = times;
+        }
+        if (i >= leading)
+            split.size[split.ndim++] = size;
+    }
+    struct tensor *view = aten_reshape(tape, grads[0], &split);
+    out[0] = mask ? reduce(tape, "sum", view, mask, false, view->dtype) : tensor_ref(view);
+    tensor_unref(tape, view);
+}
+
+static const struct backward_op repeat_backward = {"RepeatBackward0", backward_repeat};
+
+/* A copy, each dim so many times. */
+static void run_repeat(struct tape *tape, struct op_call *call) {
+    struct tensor *t = call->arg[0].tensor;
+    const struct shape *times = &call->arg[1].shape;
+    struct shape shape = *times;
+    if (times->ndim < t->shape.ndim || times->ndim + t->shape.ndim > TENSOR_MAX_DIMS) {
+        tape_fail(tape, ERROR_BAD_SCENARIO, "repeat: %u numbers for a tensor of %u dims", times->ndim, t->shape.ndim);
+        call->out[call->out_count++] = tensor_ref(t);
+        return;
+    }
+    for (unsigned i = 0; i < t->shape.ndim; i++)
+        shape.size[times->ndim - t->shape.ndim + i] *= t->shape.size[i];
+    struct node *node = node_create(tape, &repeat_backward, &t, 1, 1);
+    struct tensor *out = tape_new(tape, t->dtype, &shape);
+    tape_kernel(tape, "repeat", 0, tensor_nbytes(t) + tensor_nbytes(out), t->dtype);
+    node_set_output(node, out, 0);
+    node_finish(tape, node);
+    call->out[call->out_count++] = out;
+}
+
 const struct op ops_dims[] = {
     {"permute", "self:T dims:I", AUTOCAST_NONE, "the dims in another order", run_permute, NULL},
     {"squeeze", "self:T dim:i?", AUTOCAST_NONE, "without a dim of size 1, or all of them", run_squeeze, NULL},
+    {"repeat", "self:T repeats:I", AUTOCAST_NONE, "a copy, each dim so many times", run_repeat, NULL},
     {"unflatten", "self:T dim:i sizes:I", AUTOCAST_NONE, "one dim as several", run_unflatten, NULL},
     {0},
 };

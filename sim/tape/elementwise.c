@@ -533,6 +533,8 @@ const struct op ops_elementwise[] = {
     {"eq", "self:T other:X", AUTOCAST_NONE, "self == other", run_compare, NULL},
     {"ne", "self:T other:X", AUTOCAST_NONE, "self != other", run_compare, NULL},
     {"le", "self:T other:X", AUTOCAST_NONE, "self <= other", run_compare, NULL},
+    {"lt", "self:T other:X", AUTOCAST_NONE, "self < other", run_compare, NULL},
+    {"ge", "self:T other:X", AUTOCAST_NONE, "self >= other", run_compare, NULL},
     {"gt", "self:T other:X", AUTOCAST_NONE, "self > other", run_compare, NULL},
     {"bitwise_and", "self:T other:T", AUTOCAST_NONE, "self & other", run_bitwise, NULL},
     {"where", "condition:T self:X other:X", AUTOCAST_NONE, "self where condition, else other",

@@ -27,11 +27,15 @@ static struct tensor *new_int64s(struct tape *tape, int64_t count) {
 
 /* index_put_(accumulate=True): the linear index is made in two steps, then sorted together with its origin, so that equal
  * ones can be summed (Indexing.cu index_put_with_sort_kernel). */
-static void accumulate_rows(struct tape *tape, struct tensor *into, int64_t n, const struct tensor *grad) {
+static void accumulate_rows(struct tape *tape, struct tensor *into, unsigned dim, int64_t n,
+                            const struct tensor *grad) {
     struct tensor *wrapped = new_int64s(tape, n), *linear = new_int64s(tape, n);
     tensor_unref(tape, wrapped);
     struct tensor *sorted = new_int64s(tape, n), *origin = new_int64s(tape, n), *range = new_int64s(tape, n);
-    uint64_t largest = (uint64_t)(into->shape.size[0] > 1 ? into->shape.size[0] - 1 : 1);
+    int64_t rows = 1; /* of `into`, numbered over all dims up to this one */
+    for (unsigned i = 0; i <= dim; i++)
+        rows *= into->shape.size[i];
+    uint64_t largest = (uint64_t)(rows > 1 ? rows - 1 : 1);
     tensor_unref(tape, tape_new_bytes(tape, cub_sort_bytes(tape->device, (uint64_t)n, largest), CATEGORY_TEMPORARY));
     tensor_unref(tape, range);
     tape_kernel(tape, "index_put", (uint64_t)shape_numel(&grad->shape), 2 * tensor_nbytes(grad), grad->dtype);
@@ -40,29 +44,37 @@ static void accumulate_rows(struct tape *tape, struct tensor *into, int64_t n, c
     tensor_unref(tape, linear);
 }
 
-/* saved[0] = indices */
+/* saved[0] = indices; args: [0] dim */
 static void backward_index(struct tape *tape, struct node *node, struct tensor **grads,
                            struct tensor **out) {
     int64_t n = shape_numel(&node->saved[0]->shape);
     out[0] = aten_full(tape, &node->edges[0].shape, grads[0]->dtype);
     if (n > 0)
-        accumulate_rows(tape, out[0], n, grads[0]);
+        accumulate_rows(tape, out[0], (unsigned)node->args[0], n, grads[0]);
 }
 
 static const struct backward_op index_backward = {"IndexBackward0", backward_index};
 
-/* self[indices]: along the first dim */
+/* self[:, ..., indices]: along one dim, the first unless told */
 static void run_index(struct tape *tape, struct op_call *call) {
     struct tensor *t = call->arg[0].tensor, *indices = call->arg[1].tensor;
-    struct shape shape = indices->shape;
-    if (dtype_is_float(indices->dtype) || t->shape.ndim == 0 || shape.ndim + t->shape.ndim - 1 > TENSOR_MAX_DIMS) {
+    unsigned dim = dim_of(tape, call, &call->arg[2]);
+    struct shape shape = {.ndim = 0};
+    if (dtype_is_float(indices->dtype) || t->shape.ndim == 0 ||
+        indices->shape.ndim + t->shape.ndim - 1 > TENSOR_MAX_DIMS) {
         tape_fail(tape, ERROR_BAD_SCENARIO, "index: wants a tensor of 1 or more dims and integer indices");
         give(call, tensor_ref(t));
         return;
     }
-    for (unsigned i = 1; i < t->shape.ndim; i++)
-        shape.size[shape.ndim++] = t->shape.size[i];
+    for (unsigned i = 0; i < t->shape.ndim; i++)
+        if (i != dim)
+            shape.size[shape.ndim++] = t->shape.size[i];
+        else
+            for (unsigned k = 0; k < indices->shape.ndim; k++)
+                shape.size[shape.ndim++] = indices->shape.size[k];
     struct node *node = node_create(tape, &index_backward, &t, 1, 1);
+    if (node)
+        node->args[0] = dim;
     node_save(tape, node, 0, indices);
     struct tensor *out = tape_new(tape, t->dtype, &shape);
     tape_kernel(tape, "index", 0, 2 * tensor_nbytes(out) + tensor_nbytes(indices), t->dtype);
@@ -205,7 +217,7 @@ static void run_copy_slice_(struct tape *tape, struct op_call *call) {
 }
 
 const struct op ops_index[] = {
-    {"index", "self:T indices:T", AUTOCAST_NONE, "self[indices] along the first dim", run_index, NULL},
+    {"index", "self:T indices:T dim:i=0", AUTOCAST_NONE, "self[indices] along a dim", run_index, NULL},
     {"index_put_", "self:T indices:T values:T", AUTOCAST_NONE, "self[indices] = values", run_index_put_, NULL},
     {"scatter_", "self:T dim:i index:T value:f", AUTOCAST_NONE, "a number at the indices of a dim", run_scatter_, NULL},
     {"topk", "self:T k:i dim:i=-1", AUTOCAST_NONE, "the k largest of a dim and their indices", run_topk, NULL},

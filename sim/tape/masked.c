@@ -1,4 +1,4 @@
-/* masked.c: elements chosen by a mask or by indices: masked_fill, gather, tril, triu. */
+/* masked.c: elements chosen by a mask or by indices: masked_fill, minimum, gather, tril, triu. */
 #include "op.h"
 
 /* saved[0] = mask; one kernel: the gradient with zeros where the mask is set */
@@ -67,8 +67,19 @@ static void run_triangle(struct tape *tape, struct op_call *call) {
     call->out[call->out_count++] = out;
 }
 
+/* The smaller or larger of two tensors of one type. */
+static void run_choice(struct tape *tape, struct op_call *call) {
+    struct tensor *in[2] = {call->arg[0].tensor, call->arg[1].tensor};
+    if (tape->grad_enabled && (in[0]->requires_grad || in[1]->requires_grad))
+        tape_fail(tape, ERROR_BAD_SCENARIO, "%s: its gradient is not modelled yet; call it under no_grad", call->op->name);
+    call->out[call->out_count++] =
+        elementwise(tape, call->op->name, dtype_promote(in[0]->dtype, in[1]->dtype), in, 2);
+}
+
 const struct op ops_masked[] = {
     {"masked_fill", "self:T mask:T value:f", AUTOCAST_NONE, "a number where the mask is set", run_masked_fill, NULL},
+    {"minimum", "self:T other:T", AUTOCAST_NONE, "the smaller of two", run_choice, NULL},
+    {"maximum", "self:T other:T", AUTOCAST_NONE, "the larger of two", run_choice, NULL},
     {"gather", "self:T dim:i index:T", AUTOCAST_NONE, "elements along a dim by index", run_gather, NULL},
     {"tril", "self:T diagonal:i=0", AUTOCAST_NONE, "the lower triangle", run_triangle, NULL},
     {"triu", "self:T diagonal:i=0", AUTOCAST_NONE, "the upper triangle", run_triangle, NULL},

@@ -250,6 +250,45 @@ struct tensor *aten_bmm(struct tape *tape, struct tensor *a, struct tensor *b) {
     return out;
 }
 
+/* baddbmm: beta * self + alpha * batch1 @ batch2. Edges: self, batch1, batch2. Gradients: batch1, batch2, then self, each
+ * scaled by its factor unless that is 1 (maybe_multiply). args: [2] alpha, [3] beta are not 1 */
+static void backward_baddbmm(struct tape *tape, struct node *node, struct tensor **grads,
+                             struct tensor **out) {
+    for (unsigned i = 1; i < 3; i++) {
+        if (!node_wants(node, i))
+            continue;
+        struct tensor *transposed = aten_transpose(tape, node->saved[i == 1], 1, 2);
+        struct tensor *p = i == 1 ? product(tape, "bmm", grads[0], transposed, false)
+                                  : product(tape, "bmm", transposed, grads[0], false);
+        out[i] = node->args[2] ? elementwise(tape, "mul", p->dtype, &p, 1) : tensor_ref(p);
+        tensor_unref(tape, transposed);
+        tensor_unref(tape, p);
+    }
+    if (node_wants(node, 0))
+        out[0] = node->args[3] ? elementwise(tape, "mul", grads[0]->dtype, grads, 1) : tensor_ref(grads[0]);
+}
+
+static const struct backward_op baddbmm_backward = {"BaddbmmBackward0", backward_baddbmm};
+
+static void run_baddbmm(struct tape *tape, struct op_call *call) {
+    struct tensor *a = call->arg[1].tensor, *b = call->arg[2].tensor;
+    struct tensor *in[3] = {call->arg[0].tensor, a, b};
+    if (!check_product(tape, "baddbmm", a, b, 3)) {
+        call->out[call->out_count++] = tensor_ref(a);
+        return;
+    }
+    struct node *node = node_create(tape, &baddbmm_backward, in, 3, 1);
+    save_operands(tape, node, 1, a, b);
+    if (node) {
+        node->args[2] = call->arg[4].number != 1;
+        node->args[3] = call->arg[3].number != 1;
+    }
+    struct tensor *out = product(tape, "baddbmm", a, b, false);
+    node_set_output(node, out, 0);
+    node_finish(tape, node);
+    call->out[call->out_count++] = out;
+}
+
 /* ---- matmul and linear: compositions ---- */
 
 /* LinearAlgebra.cpp should_fold: a batch times a matrix becomes one mm when the matrix needs a gradient or the batch
@@ -401,6 +440,8 @@ static void run_linear(struct tape *tape, struct op_call *call) {
 const struct op ops_matmul[] = {
     {"mm", "self:T mat2:T", AUTOCAST_LOW, "product of two matrices", run_mm, NULL},
     {"bmm", "self:T mat2:T", AUTOCAST_LOW, "products of two batches of matrices", run_bmm, NULL},
+    {"baddbmm", "self:T batch1:T batch2:T beta:f=1 alpha:f=1", AUTOCAST_LOW, "beta * self + alpha * batch1 @ batch2",
+     run_baddbmm, NULL},
     {"addmm", "bias:T mat1:T mat2:T beta:f=1 alpha:f=1", AUTOCAST_LOW,
      "beta * bias + alpha * mat1 @ mat2", run_addmm, NULL},
     {"matmul", "self:T other:T", AUTOCAST_LOW, "matrix product with broadcast batches", run_matmul,
