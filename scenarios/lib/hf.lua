@@ -12,8 +12,28 @@ function hf.repeat_kv(hidden_states, n_rep)
   return hidden_states:reshape(batch, kv_heads * n_rep, slen, head_dim)
 end
 
+-- An additive mask of a position bias; positions that the mask or causality hides get the lowest number.
+local function create_position_bias_mask(position_bias, attention_mask, is_causal, query, key)
+  local position_bias_mask
+  if not attention_mask then
+    if is_causal then
+      local q_length, kv_length = query:size(2), key:size(2)
+      local causal_mask = torch.arange(q_length):unsqueeze(-1):ge(torch.arange(kv_length):unsqueeze(0))
+      causal_mask = causal_mask:view(1, 1, q_length, kv_length)
+      position_bias_mask = torch.where(causal_mask, position_bias, -1.0)
+    else
+      position_bias_mask = position_bias
+    end
+  elseif attention_mask.dtype == torch.bool then
+    position_bias_mask = torch.where(attention_mask, position_bias, -1.0)
+  else
+    position_bias_mask = position_bias + attention_mask
+  end
+  return position_bias_mask:contiguous()
+end
+
 -- integrations/sdpa_attention.py. module: num_key_value_groups (1 when nil), is_causal (true when nil)
-function hf.sdpa_attention_forward(module, query, key, value, attention_mask, dropout)
+function hf.sdpa_attention_forward(module, query, key, value, attention_mask, dropout, position_bias)
   local q_length = query:size(2)
   local enable_gqa = false
   local groups = module.num_key_value_groups or 1
@@ -26,6 +46,10 @@ function hf.sdpa_attention_forward(module, query, key, value, attention_mask, dr
     end
   end
   local is_causal = q_length > 1 and not attention_mask and module.is_causal ~= false
+  if position_bias then
+    attention_mask = create_position_bias_mask(position_bias, attention_mask, is_causal, query, key)
+    is_causal = false
+  end
   local attn_output =
     torch.scaled_dot_product_attention(query, key, value, attention_mask, is_causal, enable_gqa, dropout or 0.0)
   attn_output = attn_output:reshape(attn_output:size(0), -1, q_length, value:size(-1))

@@ -235,6 +235,14 @@ static void backward_efficient(struct tape *tape, struct node *node, struct tens
         dk = new_heads(tape, q->dtype, z.b, z.a, z.t, z.d);
         dv = new_heads(tape, q->dtype, z.b, z.a, z.t, z.d);
     }
+    if (node_wants(node, 3)) { /* its rows begin at multiples of 16 elements */
+        struct shape shape = node->edges[3].shape;
+        int64_t last = shape.size[3];
+        shape.size[3] = round_up(last, 16);
+        struct tensor *wide = tape_new(tape, node->edges[3].dtype, &shape);
+        out[3] = aten_narrow(tape, wide, 3, 0, last);
+        tensor_unref(tape, wide);
+    }
     struct tensor *turned = aten_transpose(tape, grad, 1, 2);
     struct tensor *delta = make_delta(tape, turned, node->saved[SAVED_OUT], &z);
     struct tensor *workspace = new_floats(tape, efficient_workspace(tape, &z, sums_in_memory(q, &z)));
@@ -254,8 +262,8 @@ static const struct backward_op efficient_backward = {"ScaledDotProductEfficient
 static struct tensor *efficient(struct tape *tape, struct tensor *q, struct tensor *k,
                                 struct tensor *v, struct tensor *bias, bool dropout) {
     struct sizes z = sizes_of(q, k, v);
-    struct tensor *in[3] = {q, k, v};
-    struct node *node = node_create(tape, &efficient_backward, in, 3, 1);
+    struct tensor *in[4] = {q, k, v, bias};
+    struct node *node = node_create(tape, &efficient_backward, in, 4, 1);
     int64_t words = !dropout && tape->framework->efficient_seed_on_device; /* 0: no request */
     struct tensor *seed = new_int64s(tape, words), *offset = new_int64s(tape, words);
     struct tensor *out = new_heads(tape, q->dtype, z.b, z.a, z.s, z.dv);
@@ -367,7 +375,7 @@ static void run_attention(struct tape *tape, struct op_call *call) {
     mask = mask ? additive_mask(tape, mask, q->dtype) : NULL;
     if (can_flash(tape, q, v, mask != NULL, needs_grad)) {
         out = flash_padded(tape, q, k, v, dropout);
-    } else if (can_efficient(tape, q, k, v) && !(mask && mask->requires_grad)) {
+    } else if (can_efficient(tape, q, k, v)) {
         struct sizes z = sizes_of(q, k, v);
         mask = mask ? prepare_bias(tape, mask, &z) : NULL;
         out = efficient(tape, q, k, v, mask, dropout);

@@ -1,4 +1,4 @@
--- transformer.lua: causal language models with layer norms, by name: opt, gpt_neox, bloom, falcon. The defaults are a
+-- causal_lm.lua: causal language models with layer norms, by name: opt, gpt_neox, bloom, falcon. The defaults are a
 -- small model; set the sizes of yours. (gpt2 and bert have scenarios of their own; LLaMA's kind is in decoder.lua.)
 local training = use "training"
 
