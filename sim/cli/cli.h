@@ -32,7 +32,7 @@ struct cli {
     const char *json, *csv, *png, *svg, *size, *theme, *lang, *at;
     const char *dump_stage;
     double tolerance; /* < 0: none given */
-    bool summary, quiet, help_scenario, help;
+    bool summary, quiet, all, help_scenario, help;
     enum cli_when view, colour;
     int argc;          /* as given, for the viewer */
     char **argv;
@@ -56,6 +56,7 @@ int cmd_run(struct cli *cli);
 int cmd_view(struct cli *cli);
 int cmd_validate(struct cli *cli);
 int cmd_info(struct cli *cli);
+int cmd_replay(struct cli *cli);
 int cmd_dump(struct cli *cli);
 int cmd_devices(struct cli *cli);
 int cmd_frameworks(struct cli *cli);

@@ -7,7 +7,7 @@
 #include "file.h"
 #include "importer.h"
 #include "json_out.h"
-#include "peak.h"
+#include "replay.h"
 #include "text.h"
 #include "timeline.h"
 #include "units.h"
@@ -26,7 +26,25 @@ static void json_names(struct json *j, const char *key, const struct trace_count
     json_end(j);
 }
 
-static void json_device(struct json *j, const struct trace_device_facts *d) {
+/* The device's figures of a replay that reproduces; NULL: none could be made. */
+static const struct replay_device_result *find_device(const struct replay_result *replay, uint32_t device) {
+    for (size_t i = 0; replay && i < replay->devices.count; i++)
+        if (replay->devices.at[i].device == device)
+            return &replay->devices.at[i];
+    return NULL;
+}
+
+static void json_replay(struct json *j, const struct replay_device_result *r) {
+    if (r->allocs > 0) {
+        json_u64(j, "addr_ok", r->addr_ok);
+        json_u64(j, "cache_hits", r->cache_hits);
+    }
+    if (r->segments > 0)
+        json_u64(j, "segments_ok", r->segments_ok);
+    json_u64(j, "layout_equal", r->layout_equal);
+}
+
+static void json_device(struct json *j, const struct trace_device_facts *d, const struct replay_result *replay) {
     char name[16];
     snprintf(name, sizeof name, "%u", d->device);
     json_object(j, name);
@@ -37,6 +55,8 @@ static void json_device(struct json *j, const struct trace_device_facts *d) {
     }
     json_u64(j, "events", d->events);
     json_object(j, "replay");
+    if (find_device(replay, d->device))
+        json_replay(j, find_device(replay, d->device));
     json_u64(j, "end_active", d->end_active);
     json_u64(j, "end_reserved", d->end_reserved);
     json_u64(j, "peak_active", d->peak_active);
@@ -48,7 +68,7 @@ static void json_device(struct json *j, const struct trace_device_facts *d) {
     json_end(j);
 }
 
-static void write_json(const struct trace_facts *f, struct text *out) {
+static void write_json(const struct trace_facts *f, const struct replay_result *replay, struct text *out) {
     struct json j;
     json_begin(&j, out);
     json_object(&j, NULL);
@@ -92,7 +112,7 @@ static void write_json(const struct trace_facts *f, struct text *out) {
     }
     json_object(&j, "devices");
     for (size_t i = 0; i < f->devices.count; i++)
-        json_device(&j, &f->devices.at[i]);
+        json_device(&j, &f->devices.at[i], replay);
     json_end(&j);
     json_end(&j);
     json_finish(&j);
@@ -161,7 +181,12 @@ static int print_facts(const struct cli *cli, const struct trace_facts *facts, c
         text_fini(&out);
     }
     if (ok && cli->json) {
-        write_json(facts, &out);
+        struct replay_result replay;
+        struct error none = {0};
+        bool replayed = replay_run(tl, &(struct replay_config){.reproduce = true}, &replay, &none);
+        write_json(facts, replayed ? &replay : NULL, &out);
+        if (replayed)
+            replay_result_fini(&replay);
         ok = out.failed ? error_host_memory(&err) : file_write(cli->json, text_get(&out), out.length, &err);
         text_fini(&out);
     }

@@ -21,6 +21,7 @@ enum option_id {
     OPT_AT,
     OPT_SUMMARY,
     OPT_QUIET,
+    OPT_ALL,
     OPT_VIEW,
     OPT_NO_VIEW,
     OPT_COLOUR,
@@ -39,12 +40,12 @@ struct option {
 };
 
 static const struct option options[] = {
-    {OPT_SET, "--set", "NAME=VALUE", " run view validate dump ", "a parameter of the scenario (repeatable)"},
-    {OPT_FRAMEWORK, "--framework", "NAME", " run view validate dump ", "modelled release (vramsim frameworks)"},
-    {OPT_DEVICE, "--device", "NAME[:total=SIZE,context=SIZE]", " run view validate dump ", "the card (vramsim devices)"},
-    {OPT_ALLOC, "--alloc", "SETTINGS", " run view validate dump ", "allocator settings, as PYTORCH_ALLOC_CONF"},
-    {OPT_ALLOCATOR, "--allocator", "NAME", " run view validate dump ", "another allocator than PyTorch's own (vramsim allocators)"},
-    {OPT_JSON, "--json", "FILE", " run validate info ", "write the result as JSON; - is standard output"},
+    {OPT_SET, "--set", "NAME=VALUE", " run view validate dump replay ", "a parameter of the scenario (repeatable)"},
+    {OPT_FRAMEWORK, "--framework", "NAME", " run view validate dump replay ", "modelled release (vramsim frameworks)"},
+    {OPT_DEVICE, "--device", "NAME[:total=SIZE,context=SIZE]", " run view validate dump replay ", "the card (vramsim devices)"},
+    {OPT_ALLOC, "--alloc", "SETTINGS", " run view validate dump replay ", "allocator settings, as PYTORCH_ALLOC_CONF"},
+    {OPT_ALLOCATOR, "--allocator", "NAME", " run view validate dump replay ", "another allocator than PyTorch's own (vramsim allocators)"},
+    {OPT_JSON, "--json", "FILE", " run validate info replay ", "write the result as JSON; - is standard output"},
     {OPT_CSV, "--csv", "FILE", " run ", "write a row an event"},
     {OPT_PNG, "--png", "FILE", " run ", "write the picture of the timeline"},
     {OPT_SVG, "--svg", "FILE", " run ", "likewise, as vectors"},
@@ -52,7 +53,8 @@ static const struct option options[] = {
     {OPT_THEME, "--theme", "NAME", " run view ", "dark, light, contrast"},
     {OPT_LANG, "--lang", "LANG", " run view ", "language of the picture: en, zh"},
     {OPT_SUMMARY, "--summary", NULL, " run ", "also the table of torch.cuda.memory_summary()"},
-    {OPT_QUIET, "--quiet", NULL, " run validate info ", "no report on the terminal"},
+    {OPT_QUIET, "--quiet", NULL, " run validate info replay ", "no report on the terminal"},
+    {OPT_ALL, "--all", NULL, " replay ", "try the useful settings and rank them"},
     {OPT_VIEW, "--view", NULL, " run ", "open the viewer"},
     {OPT_NO_VIEW, "--no-view", NULL, " run ", "do not open the viewer"},
     {OPT_COLOUR, "--color", "WHEN", " run validate ", "auto, always, never"},
@@ -173,6 +175,9 @@ static bool apply(struct cli *cli, const struct option *o, const char *value, st
         break;
     case OPT_QUIET:
         cli->quiet = true;
+        break;
+    case OPT_ALL:
+        cli->all = true;
         break;
     case OPT_VIEW:
         cli->view = CLI_ALWAYS;

@@ -16,6 +16,8 @@ const struct command commands[] = {
     {"validate", "validate SCENARIO.lua TRACE [options]", "compare a simulated run with a real one, request by request",
      2, 2, cmd_validate},
     {"info", "info TRACE [options]", "what a trace holds", 1, 1, cmd_info},
+    {"replay", "replay TRACE [options]", "a trace's requests through an allocator: as recorded, or with other settings", 1,
+     1, cmd_replay},
     {"dump", "dump tape|schedule|requests|timeline FILE [options]", "any stage as text", 2, 2, cmd_dump},
     {"devices", "devices", "the cards", 0, 0, cmd_devices},
     {"frameworks", "frameworks", "the modelled releases", 0, 0, cmd_frameworks},
