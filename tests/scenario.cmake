@@ -13,3 +13,7 @@ if(Python3_FOUND)
   add_test(NAME scenario_names_python
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/scenario/names/oracle.py ${cases})
 endif()
+if(Python3_FOUND) # `names_prop.py PROGRAM COUNT SEED FOLDER` for a longer run; some in a thousand are an operator late
+  add_test(NAME names_prop COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/prop/names_prop.py
+    $<TARGET_FILE:test_scenario_files> 200 1)
+endif()

@@ -114,6 +114,7 @@ struct visit {
     uint32_t slot;
     bool indirect; /* others can change what is found: it is in a table, a closure or an upvalue */
     bool upvalues; /* among the running function's */
+    bool in_loop;  /* in the registers of a `for` */
 };
 
 static void visit_inside(lua_State *L, struct visit *visit, int depth);
@@ -236,7 +237,8 @@ static void hold(struct visit *visit, struct tensor *tensor, struct tensor_list 
                          .slot = visit->slot,
                          .seen_scan = frame->scan,
                          .seen_slot = visit->slot,
-                         .indirect = visit->indirect});
+                         .indirect = visit->indirect,
+                         .in_loop = visit->in_loop});
     frame->changed = frame->changed || visit->indirect;
 }
 
@@ -307,6 +309,19 @@ static void scan_upvalues(lua_State *L, struct visit *visit, lua_Debug *ar) {
     lua_pop(L, 1);
 }
 
+/* What a running `for` goes over: held until the loop ends. Loops within each other differ by their register. */
+static void scan_loop(lua_State *L, struct visit *visit, uint32_t slot) {
+    static const char keys[256];
+    int type = lua_type(L, -1);
+    if (slot >= sizeof keys || (type != LUA_TTABLE && type != LUA_TFUNCTION))
+        return;
+    visit->name = &keys[slot];
+    visit->slot = slot;
+    visit->in_loop = true;
+    visit_value(L, visit);
+    visit->in_loop = false;
+}
+
 /* The names of a Lua frame. */
 static void scan_names(lua_State *L, struct host *host, lua_Debug *ar, struct frame *frame) {
     struct visit visit = {.host = host, .frame = frame, .found = hold};
@@ -316,6 +331,8 @@ static void scan_names(lua_State *L, struct host *host, lua_Debug *ar, struct fr
     for (; (name = lua_getlocal(L, ar, slots + 1)); slots++) {
         if (name[0] != '(')
             scan_name(L, &visit, name, (uint32_t)slots + 1);
+        else if (name[1] == 'f') /* "(for state)" */
+            scan_loop(L, &visit, (uint32_t)slots + 1);
         lua_settop(L, base);
     }
     frame->slots = (uint32_t)slots;
@@ -337,17 +354,43 @@ static void scan_arguments(lua_State *L, struct host *host, lua_Debug *ar, struc
 /* Rebound, or shadowed by a later local of the same name. A name out of scope keeps what it held: Python's names outlive
  * their block. */
 static bool is_stale(const struct frame *frame, const struct holding *h) {
+    if (h->in_loop)
+        return h->scan != frame->scan;
     return h->seen_scan == frame->scan && (h->scan != frame->scan || h->slot != h->seen_slot);
 }
 
-/* Lets go what names were rebound from. */
-static void drop_stale(struct host *host, struct frame *frame) {
+/* The register in which an unfinished expression still has the value, or 0. */
+static uint32_t find_pending(lua_State *L, lua_Debug *ar, const struct holding *h) {
+    const char *name;
+    uint32_t found = 0;
+    for (int i = 1; !found && (name = lua_getlocal(L, ar, i)); i++) {
+        if (name[0] == '(' && lua_type(L, -1) == LUA_TUSERDATA &&
+            (h->tensor ? tensors_test(L, -1) == h->tensor : lists_test(L, -1) == h->list))
+            found = (uint32_t)i;
+        lua_pop(L, 1);
+    }
+    return found;
+}
+
+/* An operator's call leaves all registers of its caller to be seen, those of finished expressions too. */
+static bool is_operator(lua_State *L, lua_Debug *callee) {
+    lua_getinfo(L, "n", callee);
+    return strcmp(callee->namewhat, "metamethod") == 0;
+}
+
+/* Lets go what names were rebound from. What was taken out of a table, or rebound by a callee (NULL), may have been read
+ * before by an expression that is not done. */
+static void drop_stale(lua_State *L, struct host *host, lua_Debug *ar, struct frame *frame,
+                       lua_Debug *callee) {
     size_t to = 0;
     for (size_t i = 0; i < frame->held.count; i++) {
         struct holding h = frame->held.at[i];
         if (is_stale(frame, &h)) {
             frame->changed = frame->changed || h.indirect;
-            release(host, &h);
+            bool pending = !callee || (h.indirect && !is_operator(L, callee));
+            h.slot = pending ? find_pending(L, ar, &h) : 0;
+            if (h.slot == 0 || !array_push(&frame->floats, h))
+                release(host, &h);
         } else {
             frame->held.at[to++] = h;
         }
@@ -433,7 +476,7 @@ static void scan_outer(lua_State *L, struct host *host, int level, size_t index)
         uint32_t slots = frame->slots;
         scan_names(L, host, &ar, frame);
         frame->slots = slots;
-        drop_stale(host, frame);
+        drop_stale(L, host, &ar, frame, NULL);
         frame->changed = false;
     }
 }
@@ -519,7 +562,7 @@ static void on_call(lua_State *L, lua_Debug *ar, struct host *host, bool is_c, b
     settle_floats(L, host, scan ? &caller_ar : NULL, caller, callee);
     if (!scan)
         return;
-    drop_stale(host, caller);
+    drop_stale(L, host, &caller_ar, caller, ar);
     if (caller->changed)
         scan_outer(L, host, 1, caller_index);
     names->frames.at[caller_index].changed = false;
@@ -532,7 +575,7 @@ static void scan_last_changes(lua_State *L, lua_Debug *ar, struct host *host) {
     if (frame->is_c || (!frame->has_upvalues && !frame->has_tables))
         return;
     scan_names(L, host, ar, frame);
-    drop_stale(host, frame);
+    drop_stale(L, host, ar, frame, ar);
     if (frame->changed)
         scan_outer(L, host, 0, names->depth - 1);
 }

@@ -10,6 +10,10 @@
  *   a closure      holds the variables of outer functions that it names; rebinding one there rebinds it for all
  *   a tail call    keeps the caller's names until the call returns
  *
+ * Where Lua shows less than Python knows: a result that a statement drops may be let go one operator late when the next
+ * thing is an operator; a local that shadows one of an enclosing block is a second variable to Lua (give it another
+ * name); a table or closure whose name's block has ended holds what it held then.
+ *
  * Lua's collector plays no part. The names are read off Lua's own frames: at every call of a Lua function, an op or a
  * module the caller's active locals and live temporaries are compared with what the frame held before. What the debug
  * interface cannot see (a name bound by the last statement of a block, names before a tail call) is made visible by
@@ -37,6 +41,7 @@ struct holding {
     uint32_t seen_scan,
         seen_slot; /* the last scan and the last local of this name, whatever that held */
     bool indirect; /* found in a table, a closure or an upvalue, which others may change */
+    bool in_loop;  /* by the registers of a running `for`, which have no name */
 };
 
 struct holdings {

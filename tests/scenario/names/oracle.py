@@ -9,8 +9,8 @@ import sys
 
 
 class World:
-    def __init__(self):
-        self.lines, self.gap, self.count = [], [], 0
+    def __init__(self, most):
+        self.lines, self.gap, self.count, self.most = [], [], 0, most
 
     def end_gap(self):
         if self.gap:
@@ -18,6 +18,8 @@ class World:
             self.gap.clear()
 
     def say(self, line):
+        if len(self.lines) > self.most:
+            raise OverflowError
         self.end_gap()
         self.lines.append(line)
 
@@ -56,8 +58,8 @@ def names_of(world):
     return {"new": lambda: Tensor(), "op": op, "mark": lambda name: world.say("-- " + name), "Module": Module}
 
 
-def run(source):
-    world = World()
+def run(source, most=100000):
+    world = World(most)
     body = "".join("    " + line + "\n" for line in source.splitlines())
     names = names_of(world)
     exec("def main():\n" + body, names)
