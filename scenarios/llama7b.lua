@@ -28,6 +28,10 @@ local p = parameters {
   { "accumulate", 1, "micro-batches a step", min = 1, max = 10000 },
   { "clip", 0.0, "clip_grad_norm_ at this norm; 0 = none", min = 0 },
   { "set_to_none", true, "zero_grad frees the gradients" },
+  { "batches", {}, "sequences of each step in turn, in place of batch and steps" },
+  { "lengths", {}, "tokens a sequence of each step in turn, in place of seq and steps" },
+  { "catch_oom", false, "a step that runs out of memory is given up: its gradients are freed and the next one runs" },
+  { "memory_fraction", 1.0, "torch.cuda.set_per_process_memory_fraction at the start; 1 = not called", min = 0, max = 1 },
   { "steps", 2, "training steps", min = 1, max = 10000 },
 }
 if p.kv_heads == 0 then
@@ -40,13 +44,19 @@ if p.optimizer_impl == "foreach" and (p.optimizer == "adam" or p.optimizer == "a
   note "optimizer_impl=foreach adds a copy of the parameters at the optimizer's peak; forloop and fused do not"
 end
 
+if p.memory_fraction < 1 then
+  torch.set_per_process_memory_fraction(p.memory_fraction)
+end
 local model = llama.LlamaForCausalLM(p, p.dtype)
 if p.checkpoint ~= "none" then
   checkpoint.enable(model.model.layers, p.checkpoint == "reentrant")
 end
 local optimizer = optim.make(p.optimizer, nn.parameters(model), p.optimizer_impl, p.weight_decay)
 local scaler = p.scaler and amp.GradScaler() or nil
-local input_ids = torch.zeros({ p.batch, p.seq }, torch.int64):as("input", "input_ids")
+
+local function ids(batch, seq)
+  return torch.zeros({ batch, seq }, torch.int64):as("input", "input_ids")
+end
 
 local function forward(...)
   if p.save_on_cpu then
@@ -55,7 +65,7 @@ local function forward(...)
   return torch.autocast(...)
 end
 
-local function step()
+local function step(input_ids)
   for _ = 1, p.accumulate do
     phase "forward"
     local out = forward(p.autocast, model, input_ids, input_ids)
@@ -90,7 +100,25 @@ local function step()
   optimizer:zero_grad(p.set_to_none)
 end
 
-for i = 1, p.steps do
+-- Sequences and tokens of step i: fixed ones, or each step's own.
+local function batch_of(i)
+  return p.batches[i] or p.batch, p.lengths[i] or p.seq
+end
+
+local function recover()
+  optimizer:zero_grad()
+end
+
+local varies = #p.batches > 0 or #p.lengths > 0
+local fixed = not varies and ids(p.batch, p.seq) or nil
+for i = 1, varies and math.max(#p.batches, #p.lengths) or p.steps do
   begin_step(i)
-  step()
+  local function run()
+    step(fixed or ids(batch_of(i)))
+  end
+  if p.catch_oom then
+    torch.catch_oom(run, recover)
+  else
+    run()
+  end
 end

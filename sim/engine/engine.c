@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "caching.h"
 #include "clocks.h"
 #include "node.h"
 #include "text.h"
@@ -343,6 +344,12 @@ static void sink_synchronize(void *user) {
     clocks_synchronize(&engine->clocks);
 }
 
+static void sink_limit_memory(void *user, double fraction) {
+    struct engine *engine = user;
+    if (!engine->config.allocator || engine->config.allocator == &caching_ops)
+        caching_set_memory_fraction(engine->allocator, fraction);
+}
+
 static void dump_tensor(struct text *out, const struct tensor *t) {
     char shape[128];
     text_format(out, " t%u%s%s", t->id, dtype_short_name(t->dtype), shape_format(&t->shape, shape, sizeof shape));
@@ -435,6 +442,7 @@ struct tape_sink engine_sink(struct engine *engine) {
                               .kernel = sink_kernel,
                               .phase = sink_phase,
                               .synchronize = sink_synchronize,
+                              .limit_memory = sink_limit_memory,
                               .record = engine->config.tape_dump ? sink_record : NULL};
 }
 

@@ -123,6 +123,16 @@ static int autocast_dtype(lua_State *L) {
     return 1;
 }
 
+/* torch.set_per_process_memory_fraction(fraction) of torch.cuda */
+static int set_per_process_memory_fraction(lua_State *L) {
+    struct tape *tape = host_of(L)->tape;
+    double fraction = luaL_checknumber(L, 1);
+    luaL_argcheck(L, fraction >= 0 && fraction <= 1, 1, "a number from 0 to 1 expected");
+    if (tape->sink.limit_memory)
+        tape->sink.limit_memory(tape->sink.user, fraction);
+    return 0;
+}
+
 static int is_grad_enabled(lua_State *L) {
     lua_pushboolean(L, host_of(L)->tape->grad_enabled);
     return 1;
@@ -194,7 +204,7 @@ void phases_open(lua_State *L) {
                                          {"set_cudnn_enabled", set_cudnn_enabled},
                                          {"set_cudnn_workspace", set_cudnn_workspace},
                                          {"set_grad_enabled", set_grad_enabled},
-                                         {"is_grad_enabled", is_grad_enabled}, {"autocast_dtype", autocast_dtype},
+                                         {"is_grad_enabled", is_grad_enabled}, {"set_per_process_memory_fraction", set_per_process_memory_fraction}, {"autocast_dtype", autocast_dtype},
                                          {"no_grad", no_grad},
                                          {"autocast", autocast},
                                          {"hold", hold},

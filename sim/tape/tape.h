@@ -55,6 +55,7 @@ struct tape_sink {
     void (*phase)(void *user, const char *name, bool begin);
     void (*synchronize)(void *user); /* the host waits for the device (item(), cudaDeviceSynchronize) */
     void (*record)(void *user, const struct tape_record *record); /* (optional) */
+    void (*limit_memory)(void *user, double fraction); /* (optional) set_per_process_memory_fraction */
 };
 
 /* TAPE_UNWINDING: something was raised that a caller further out catches (tape_raise): as after a failure nothing is asked
