@@ -2,6 +2,7 @@
 local llama = use "llama"
 local nn = use "nn"
 local optim = use "optim"
+local lora = use "lora"
 local amp = use "amp"
 local checkpoint = use "checkpoint"
 
@@ -20,6 +21,10 @@ local p = parameters {
   { "attention", "sdpa", "attention implementation", one_of = { "eager", "sdpa" } },
   { "optimizer", "adamw", "optimizer", one_of = optim.names },
   { "optimizer_impl", "foreach", "form of its step; PyTorch chooses foreach on a GPU", one_of = { "forloop", "foreach", "fused" } },
+  { "lora_rank", 0, "rank of LoRA adapters, which alone are trained; 0 = none", min = 0 },
+  { "lora_dropout", 0.0, "dropout before the adapters", min = 0, max = 1 },
+  { "lora_targets", "qv", "layers with adapters: projections of the attention, or all linear ones", one_of = { "qv", "qkvo", "all" } },
+  { "input_require_grads", false, "the embedding's output gets a gradient (enable_input_require_grads)" },
   { "checkpoint", "none", "activation checkpointing of every layer", one_of = { "none", "reentrant", "nonreentrant" } },
   { "save_on_cpu", false, "saved tensors go to the host during the forward" },
   { "keep_outputs", true, "a name of the step holds the model's outputs through the backward (out = model(...))" },
@@ -48,6 +53,12 @@ if p.memory_fraction < 1 then
   torch.set_per_process_memory_fraction(p.memory_fraction)
 end
 local model = llama.LlamaForCausalLM(p, p.dtype)
+if p.input_require_grads then
+  lora.enable_input_require_grads(model.model.embed_tokens)
+end
+if p.lora_rank > 0 then
+  lora.get_peft_model(model, lora.targets[p.lora_targets], { r = p.lora_rank, lora_alpha = 2 * p.lora_rank, lora_dropout = p.lora_dropout })
+end
 if p.checkpoint ~= "none" then
   checkpoint.enable(model.model.layers, p.checkpoint == "reentrant")
 end

@@ -257,6 +257,8 @@ void tape_set_data(struct tape *tape, struct tensor *t, struct tensor *from) {
     t->storage = from->storage;
     t->storage->refs++;
     t->host = from->host;
+    t->dtype = from->dtype;
+    t->shape = from->shape;
     memcpy(t->stride, from->stride, sizeof t->stride);
     tape_set_category(tape, t, old->category, old->category_fixed);
     unref_storage(tape, old);

@@ -1,0 +1,99 @@
+-- lora.lua: LoRA adapters as PEFT 0.21 makes and runs them (tuners/lora/layer.py, tuners_utils.py).
+local nn = use "nn"
+local lora = {}
+
+-- target_modules by a scenario's short names
+lora.targets = {
+  qv = { "q_proj", "v_proj" },
+  qkvo = { "q_proj", "k_proj", "v_proj", "o_proj" },
+  all = { "q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj" },
+}
+
+local Identity = nn.class()
+function Identity:init() end
+function Identity:forward(input)
+  return input
+end
+
+-- lora.Linear: in place of a Linear layer, which it contains.
+lora.Linear = nn.class()
+function lora.Linear:init(base_layer, r, lora_alpha, lora_dropout)
+  local out_features, in_features = base_layer.weight:size(0), base_layer.weight:size(1)
+  local dtype = base_layer.weight.dtype
+  self.base_layer = base_layer
+  self.scaling = lora_alpha / r
+  self.lora_dropout = lora_dropout > 0 and nn.Dropout(lora_dropout) or Identity()
+  self.lora_A = nn.Linear(in_features, r, false, dtype)
+  self.lora_B = nn.Linear(r, out_features, false, dtype)
+end
+function lora.Linear:forward(x)
+  local result = self.base_layer(x)
+  local torch_result_dtype = result.dtype
+  x = x:to(self.lora_A.weight.dtype)
+  result = result + self.lora_B(self.lora_A(self.lora_dropout(x))) * self.scaling
+  result = result:to(torch_result_dtype)
+  return result
+end
+
+local function each_module(module, visit)
+  visit(module)
+  for _, key in ipairs(module._members) do
+    if type(module[key]) == "table" then
+      each_module(module[key], visit)
+    end
+  end
+end
+
+local function freeze(module)
+  for _, key in ipairs(module._members) do
+    if type(module[key]) == "userdata" then
+      module[key].requires_grad = false
+    end
+  end
+end
+
+-- 16-bit adapters become float32 (autocast_adapter_dtype)
+local function cast_adapter_dtype(weight)
+  if weight.dtype == torch.bfloat16 or weight.dtype == torch.float16 then
+    nn.set_data(weight, torch.no_grad(torch.to, weight, torch.float32))
+  end
+end
+
+-- get_peft_model: freezes the model and puts adapters at the layers of the names in `targets`.
+-- config: r lora_alpha lora_dropout autocast_adapter_dtype (true when nil)
+function lora.get_peft_model(model, targets, config)
+  local is_target, adapted = {}, {}
+  for _, name in ipairs(targets) do
+    is_target[name] = true
+  end
+  each_module(model, freeze)
+  each_module(model, function(module)
+    for _, key in ipairs(module._members) do
+      if is_target[key] and type(module[key]) == "table" then
+        module[key] = lora.Linear(module[key], config.r, config.lora_alpha, config.lora_dropout)
+        adapted[#adapted + 1] = module[key]
+      end
+    end
+  end)
+  assert(#adapted > 0, "the model has no layer of the targets' names")
+  if config.autocast_adapter_dtype ~= false then
+    for _, layer in ipairs(adapted) do
+      cast_adapter_dtype(layer.lora_A.weight)
+      cast_adapter_dtype(layer.lora_B.weight)
+    end
+  end
+  nn.name(model)
+  return model
+end
+
+-- PreTrainedModel.enable_input_require_grads: a hook on the embedding, so that checkpoints have an input with a gradient
+function lora.enable_input_require_grads(embedding)
+  local forward = embedding.forward
+  function embedding:forward(...)
+    local output = forward(self, ...)
+    output.requires_grad = true
+    return output
+  end
+end
+
+return lora
