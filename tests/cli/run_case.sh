@@ -35,9 +35,10 @@ if [ $code -eq 77 ]; then
     exit 77
 fi
 
-# what differs from machine to machine
+# what differs from machine to machine, and the line numbers of the scenarios that are shipped
 for stream in stdout stderr; do
-    sed -e "s|$work/in|FOLDER|g" -e "s|$ROOT|ROOT|g" "$work/$stream" >"$work/$stream.exact"
+    sed -e "s|$work/in|FOLDER|g" -e "s|$ROOT|ROOT|g" -e 's|\(ROOT/scenarios/[a-z0-9_/]*\.lua\):[0-9]*:|\1:LINE:|' \
+        "$work/$stream" >"$work/$stream.exact"
 done
 echo $code >"$work/exit"
 

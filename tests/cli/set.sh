@@ -1,15 +1,21 @@
-mlp=$ROOT/scenarios/mlp.lua
-try run "$mlp" --set batch
-try run "$mlp" --set =1
-try run "$mlp" --set bacth=1
-try run "$mlp" --set batch=-1
-try run "$mlp" --set batch=1.5
-try run "$mlp" --set batch=many
-try run "$mlp" --set batch=1152921504606846976
-try run "$mlp" --set batch=99999999999999999999999
-try run "$mlp" --set bias=perhaps
-try run "$mlp" --set act=Swish
-try run "$mlp" --set widths=1
-try run "$mlp" --set widths=784,x
+# every kind of parameter, every way to get one wrong
+cat >p.lua <<'LUA'
+local p = parameters {
+  { "sizes", { 8, 4 }, "two sizes" },
+  { "count", 2, "how many", min = 1, max = 100 },
+  { "bias", true, "with bias" },
+  { "dtype", "fp32", "type", one_of = { "fp32", "bf16" } },
+  { "clip", 0.5, "a number", min = 0 },
+}
+assert(#p.sizes == 2, "sizes: two are needed")
+for i = 1, p.count do
+  local x = torch.zeros({ p.sizes[1], p.sizes[2] }, p.dtype)
+end
+LUA
+try run p.lua --help-scenario
+for word in count =1 cuont=1 count=0 count=101 count=1.5 count=many count=99999999999999999999999 bias=perhaps \
+    dtype=fp64 sizes=1 sizes=8,x sizes=1152921504606846976,4 sizes=-1,4 clip=-1 clip=much; do
+    try run p.lua --set "$word"
+done
+try dump requests p.lua --set count=1 --set sizes=16,16 --set dtype=bf16 --set bias=false --set clip=2
 try run "$ROOT/scenarios/llama7b.lua" --set heads=5
-try run "$mlp" --help-scenario
