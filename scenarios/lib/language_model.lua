@@ -1,5 +1,5 @@
 -- language_model.lua: what a script does with a causal language model: train it, evaluate it, generate with it.
-local optim = use "optim"
+local training = use "training"
 local cache = use "cache"
 local language_model = {}
 
@@ -7,25 +7,9 @@ function language_model.ids(batch, length)
   return torch.zeros({ batch, length }, torch.int64):as("input", "input_ids")
 end
 
--- One optimizer step over p.accumulate micro-batches of the same tokens.
+-- One optimizer step; see training.step.
 function language_model.train_step(model, optimizer, p, input_ids)
-  for _ = 1, p.accumulate do
-    phase "forward"
-    local out = torch.autocast(p.autocast, model, input_ids, input_ids)
-    local loss = out.loss
-    if p.accumulate > 1 then
-      loss = loss / p.accumulate
-    end
-    phase "backward"
-    loss:backward()
-  end
-  phase "optimizer"
-  if p.clip > 0 then
-    optim.clip_grad_norm_(optimizer.params, p.clip)
-  end
-  optimizer:step()
-  phase "zero_grad"
-  optimizer:zero_grad(p.set_to_none)
+  training.step(p, optimizer, nil, model, input_ids, input_ids)
 end
 
 -- The loss of one batch without gradients.

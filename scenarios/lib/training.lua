@@ -1,6 +1,7 @@
 -- training.lua: the training loop of the scenarios: forward, backward, optimizer, zero_grad, and the parameters it reads.
 local nn = use "nn"
 local optim = use "optim"
+local amp = use "amp"
 local training = {}
 
 local loop_parameters = {
@@ -8,6 +9,8 @@ local loop_parameters = {
   { "autocast", "none", "torch.autocast around the forward", one_of = { "none", "bf16", "fp16" } },
   { "optimizer", "adamw", "optimizer", one_of = optim.names },
   { "optimizer_impl", "foreach", "form of its step; PyTorch chooses foreach on a GPU", one_of = { "forloop", "foreach", "fused" } },
+  { "weight_decay", -1.0, "of the optimizer; negative = its default" },
+  { "scaler", false, "torch.amp.GradScaler around the loss and the step" },
   { "accumulate", 1, "micro-batches a step", min = 1, max = 10000 },
   { "clip", 0.0, "clip_grad_norm_ at this norm; 0 = none", min = 0 },
   { "set_to_none", true, "zero_grad frees the gradients" },
@@ -40,32 +43,62 @@ function training.build(class, config, dtype, on_host)
   return model
 end
 
--- Steps of `forward()`, which returns the loss, or a table of results with the loss among them.
-function training.run(p, model, forward)
-  local optimizer = optim.make(p.optimizer, nn.parameters(model), p.optimizer_impl)
-  local function step()
-    for _ = 1, p.accumulate do
-      phase "forward"
-      local out = torch.autocast(p.autocast, forward)
-      local loss = type(out) == "table" and out.loss or out
-      if p.accumulate > 1 then
-        loss = loss / p.accumulate
-      end
-      phase "backward"
+-- One optimizer step over p.accumulate micro-batches. forward(...) returns the loss, or a table of results with the loss
+-- among them, which the step's name `out` then holds. scaler: amp.GradScaler or nil.
+function training.step(p, optimizer, scaler, forward, ...)
+  for _ = 1, p.accumulate do
+    phase "forward"
+    local out = torch.autocast(p.autocast, forward, ...)
+    local loss = out
+    if type(out) == "table" then
+      loss = out.loss
+    else
+      out = nil
+    end
+    if p.accumulate > 1 then
+      loss = loss / p.accumulate
+    end
+    phase "backward"
+    if scaler then
+      scaler:scale(loss):backward()
+    else
       loss:backward()
     end
-    phase "optimizer"
-    if p.clip > 0 then
-      optim.clip_grad_norm_(optimizer.params, p.clip)
-    end
-    optimizer:step()
-    phase "zero_grad"
-    optimizer:zero_grad(p.set_to_none)
   end
+  phase "optimizer"
+  if p.clip > 0 then
+    if scaler then
+      scaler:unscale_(optimizer)
+    end
+    optim.clip_grad_norm_(optimizer.params, p.clip)
+  end
+  if scaler then
+    scaler:step(optimizer)
+    scaler:update()
+  else
+    optimizer:step()
+  end
+  phase "zero_grad"
+  optimizer:zero_grad(p.set_to_none)
+end
+
+-- The optimizer and the scaler (or nil) that the parameters ask for.
+function training.optimizer(p, model)
+  local optimizer = optim.make(p.optimizer, nn.parameters(model), p.optimizer_impl, p.weight_decay)
+  return optimizer, p.scaler and amp.GradScaler() or nil
+end
+
+-- Steps of `forward()`; see training.step.
+function training.loop(p, optimizer, scaler, forward)
   for i = 1, p.steps do
     begin_step(i)
-    step()
+    training.step(p, optimizer, scaler, forward)
   end
+end
+
+function training.run(p, model, forward)
+  local optimizer, scaler = training.optimizer(p, model)
+  training.loop(p, optimizer, scaler, forward)
 end
 
 return training
