@@ -21,7 +21,7 @@ end
 -- A prompt, then tokens one at a time. The scenario's tokens are all the same: sizes are what counts.
 function language_model.generate(model, p)
   local input_ids = language_model.ids(p.batch, p.prompt)
-  local past = cache.DynamicCache()
+  local past = cache.DynamicCache(model.config)
   phase "prefill"
   local out = torch.no_grad(model, input_ids, nil, past)
   local token = language_model.ids(p.batch, 1)

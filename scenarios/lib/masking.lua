@@ -16,10 +16,11 @@ local function find_packed_sequence_indices(position_ids)
 end
 
 -- With a cache the keys seen before count; without one the position ids tell whether sequences are packed.
-local function preprocess_mask_arguments(inputs_embeds, attention_mask, position_ids, cache)
+local function preprocess_mask_arguments(inputs_embeds, attention_mask, position_ids, cache, kind)
   local q_length = inputs_embeds:size(1)
   if cache then
-    return q_length, cache:get_seq_length() + q_length, cache:get_seq_length()
+    local kv_length, kv_offset, q_offset = cache:get_mask_sizes(q_length, kind)
+    return q_length, kv_length, q_offset, kv_offset
   end
   if position_ids and not attention_mask then
     local batch_size = inputs_embeds:size(0)
@@ -28,7 +29,7 @@ local function preprocess_mask_arguments(inputs_embeds, attention_mask, position
     end
     find_packed_sequence_indices(position_ids)
   end
-  return q_length, q_length, 0
+  return q_length, q_length, 0, 0
 end
 
 local function causal_mask_function(_, _, q_idx, kv_idx)
@@ -61,11 +62,11 @@ local function ignore_causal_mask_sdpa(q_length, kv_length, q_offset, local_size
 end
 
 -- A boolean mask [batch, 1, q, kv] by comparing index vectors.
-local function sdpa_mask(batch_size, q_length, kv_length, q_offset, mask_function)
+local function sdpa_mask(batch_size, q_length, kv_length, q_offset, kv_offset, mask_function)
   local batch_arange = torch.arange(batch_size)
   local head_arange = torch.arange(1)
   local q_arange = torch.arange(q_length) + q_offset
-  local kv_arange = torch.arange(kv_length) + 0
+  local kv_arange = torch.arange(kv_length) + kv_offset
   local attention_mask = mask_function(
     batch_arange:view(-1, 1, 1, 1),
     head_arange:view(1, -1, 1, 1),
@@ -77,8 +78,8 @@ local function sdpa_mask(batch_size, q_length, kv_length, q_offset, mask_functio
 end
 
 -- eager attention adds 0 or the lowest number of the type
-local function eager_mask(batch_size, q_length, kv_length, q_offset, mask_function, dtype)
-  local mask = sdpa_mask(batch_size, q_length, kv_length, q_offset, mask_function)
+local function eager_mask(batch_size, q_length, kv_length, q_offset, kv_offset, mask_function, dtype)
+  local mask = sdpa_mask(batch_size, q_length, kv_length, q_offset, kv_offset, mask_function)
   mask = torch.where(mask, torch.zeros({}, dtype), -1.0)
   return mask
 end
@@ -87,7 +88,8 @@ end
 -- kind: "full", or "sliding" for keys within config.sliding_window of the query
 -- keep: a mask even where causal says it all (allow_is_causal_skip=False)
 function masking.create_causal_mask(config, inputs_embeds, attention_mask, position_ids, cache, kind, keep)
-  local q_length, kv_length, q_offset = preprocess_mask_arguments(inputs_embeds, attention_mask, position_ids, cache)
+  local q_length, kv_length, q_offset, kv_offset =
+    preprocess_mask_arguments(inputs_embeds, attention_mask, position_ids, cache, kind)
   local batch_size = inputs_embeds:size(0)
   local sliding_window = kind == "sliding" and config.sliding_window > 0 and config.sliding_window or nil
   local mask_function = causal_mask_function
@@ -95,12 +97,12 @@ function masking.create_causal_mask(config, inputs_embeds, attention_mask, posit
     mask_function = and_masks(sliding_window_overlay(sliding_window), causal_mask_function)
   end
   if config.attention == "eager" then
-    return eager_mask(batch_size, q_length, kv_length, q_offset, mask_function, inputs_embeds.dtype)
+    return eager_mask(batch_size, q_length, kv_length, q_offset, kv_offset, mask_function, inputs_embeds.dtype)
   end
   if not keep and ignore_causal_mask_sdpa(q_length, kv_length, q_offset, sliding_window) then
     return nil
   end
-  return sdpa_mask(batch_size, q_length, kv_length, q_offset, mask_function)
+  return sdpa_mask(batch_size, q_length, kv_length, q_offset, kv_offset, mask_function)
 end
 
 return masking
