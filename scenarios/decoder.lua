@@ -46,6 +46,7 @@ local p = parameters {
   { "new_tokens", 64, "generate: tokens after it", min = 0, max = 1000000 },
   { "dtype", "bf16", "type of the weights", one_of = { "fp32", "bf16", "fp16" } },
   { "autocast", "none", "torch.autocast around the forward", one_of = { "none", "bf16", "fp16" } },
+  { "float8", false, "linear layers but the head multiply in float8 (torchao, tensorwise)" },
   { "attention", "sdpa", "attention implementation", one_of = { "eager", "sdpa" } },
   { "optimizer", "adamw", "optimizer", one_of = { "sgd", "momentum", "adam", "adamw" } },
   { "optimizer_impl", "foreach", "form of its step; PyTorch chooses foreach on a GPU", one_of = { "forloop", "foreach", "fused" } },
@@ -61,6 +62,12 @@ assert(p.head_dim > 0 or p.hidden % p.heads == 0, "hidden must be a multiple of 
 assert(p.heads % p.kv_heads == 0, "heads must be a multiple of kv_heads")
 
 local model = families.make(p, p.dtype)
+if p.float8 then
+  assert(p.autocast == "none", "float8 is not modelled under autocast")
+  use("float8").convert_to_float8_training(model, function(name)
+    return name == "lm_head"
+  end)
+end
 
 local function train()
   local optimizer = optim.make(p.optimizer, nn.parameters(model), p.optimizer_impl)

@@ -41,6 +41,7 @@ end
 
 -- Linear: weight first, then bias; initialised in place.
 nn.Linear = nn.class()
+nn.Linear.is_linear = true -- for what replaces linear layers
 function nn.Linear:init(in_features, out_features, bias, dtype)
   self.weight = nn.Parameter(torch.empty({ out_features, in_features }, dtype))
   if bias ~= false then

@@ -17,7 +17,9 @@
     X(INT16, "int16", "i16", 2, false)                                                             \
     X(INT8, "int8", "i8", 1, false)                                                                \
     X(UINT8, "uint8", "u8", 1, false)                                                              \
-    X(BOOL, "bool", "bool", 1, false)
+    X(BOOL, "bool", "bool", 1, false)                                                              \
+    X(FLOAT8_E4M3FN, "float8_e4m3fn", "fp8", 1, true)                                              \
+    X(FLOAT8_E5M2, "float8_e5m2", "fp8e5m2", 1, true)
 
 enum dtype {
 #define X(id, torch_name, short_name, bytes, is_float) DTYPE_##id,

@@ -40,6 +40,8 @@ struct tensor *reduce(struct tape *tape, const char *name, struct tensor *t, uin
 /* The same into a tensor that is there. */
 void reduce_into(struct tape *tape, const char *name, struct tensor *out, struct tensor *t, uint32_t mask);
 
+struct tensor *aten_max_all(struct tape *tape, struct tensor *t); /* 0-dim */
+
 /* view.c */
 struct tensor *aten_view(struct tape *tape, struct tensor *t, const struct shape *shape);
 struct tensor *aten_reshape(struct tape *tape, struct tensor *t, const struct shape *shape);
@@ -56,6 +58,7 @@ struct tensor *aten_matmul(struct tape *tape, struct tensor *a, struct tensor *b
 
 /* The workspace of one product, taken and given back. */
 void aten_product_workspace(struct tape *tape);
+void aten_fused_product_workspace(struct tape *tape); /* of cuBLASLt */
 
 /* softmax.c: over the last dim, in t's type */
 struct tensor *aten_softmax(struct tape *tape, struct tensor *t);

@@ -44,6 +44,10 @@ void aten_product_workspace(struct tape *tape) {
     tensor_unref(tape, take_workspace(tape, false));
 }
 
+void aten_fused_product_workspace(struct tape *tape) {
+    tensor_unref(tape, take_workspace(tape, true));
+}
+
 /* Whether a matrix (dims `row`, `col`) can be handed to cuBLAS as it lies: one stride 1, the other a leading dimension. */
 static bool is_blas_layout(const struct tensor *t, unsigned row, unsigned col) {
     int64_t rows = t->shape.size[row], cols = t->shape.size[col];

@@ -201,13 +201,10 @@ static struct shape reduced_shape(const struct shape *shape, uint32_t mask, bool
     return out;
 }
 
-void reduce_into(struct tape *tape, const char *name, struct tensor *out, struct tensor *t,
-                 uint32_t mask) {
-    enum dtype dtype = out->dtype;
+/* The kernel of a reduction into `out`, with its staging memory. */
+static void launch(struct tape *tape, const char *name, struct tensor *t, uint32_t mask, uint64_t accumulator,
+                   struct tensor *out) {
     struct iteration it = make_iteration(t, mask);
-    uint64_t accumulator = dtype == DTYPE_BOOL                               ? 1
-                           : dtype_is_float(dtype) && dtype != DTYPE_FLOAT64 ? 4
-                                                                             : 8;
     struct staging staging = stage(tape, &it, accumulator);
     struct tensor *buffer = NULL, *semaphores = NULL;
     if (staging.buffer > 0) {
@@ -220,11 +217,30 @@ void reduce_into(struct tape *tape, const char *name, struct tensor *out, struct
     tensor_unref(tape, semaphores);
 }
 
+void reduce_into(struct tape *tape, const char *name, struct tensor *out, struct tensor *t,
+                 uint32_t mask) {
+    enum dtype dtype = out->dtype;
+    uint64_t accumulator = dtype == DTYPE_BOOL                               ? 1
+                           : dtype_is_float(dtype) && dtype != DTYPE_FLOAT64 ? 4
+                                                                             : 8;
+    launch(tape, name, t, mask, accumulator, out);
+}
+
 struct tensor *reduce(struct tape *tape, const char *name, struct tensor *t, uint32_t mask,
                       bool keepdim, enum dtype dtype) {
     struct shape shape = reduced_shape(&t->shape, mask, keepdim);
     struct tensor *out = tape_new(tape, dtype, &shape);
     reduce_into(tape, name, out, t, mask);
+    return out;
+}
+
+/* max(): compares in the tensor's own type, of a contiguous copy (ReduceAllOps.cpp max). */
+struct tensor *aten_max_all(struct tape *tape, struct tensor *t) {
+    struct shape shape = {.ndim = 0};
+    struct tensor *out = tape_new(tape, t->dtype, &shape);
+    struct tensor *contiguous = aten_contiguous(tape, t);
+    launch(tape, "max", contiguous, (UINT32_C(1) << t->shape.ndim) - 1, dtype_bytes(t->dtype), out);
+    tensor_unref(tape, contiguous);
     return out;
 }
 
