@@ -4,7 +4,8 @@
  *
  * On sm_90 and sm_100 one CUTLASS kernel runs all groups, of bf16 (ATen/native/cuda/GroupedBlas.cpp, GroupMM.cu): beside
  * the output the kernel's arguments of each group and its tensor maps of each multiprocessor. Elsewhere, and for other
- * types, a product a group, whose workspaces come and go one after the other; sizes do not depend on the routing. */
+ * types, a product a group that has rows, whose workspaces come and go one after the other. Sizes do not depend on the
+ * routing; which groups have rows does. */
 #include "op.h"
 
 /* GroupMM.cu: a problem shape (3 x 4), pointers to A, B and the output (3 x 8) and their strides (3 x 8) a group */
@@ -18,7 +19,7 @@ static bool runs_in_one_kernel(const struct tape *tape, const struct tensor *t) 
 }
 
 static void launch(struct tape *tape, struct tensor *a, struct tensor *b, struct tensor *out, int64_t groups,
-                   uint64_t flops) {
+                   int64_t used, uint64_t flops) {
     if (runs_in_one_kernel(tape, a)) {
         struct tensor *arguments =
             tape_new_bytes(tape, (uint64_t)groups * GROUP_ARGUMENT_BYTES, CATEGORY_TEMPORARY);
@@ -29,12 +30,12 @@ static void launch(struct tape *tape, struct tensor *a, struct tensor *b, struct
         tensor_unref(tape, arguments);
         return;
     }
-    for (int64_t i = 0; i < groups; i++)
+    for (int64_t i = 0; i < used; i++)
         aten_product_workspace(tape);
     tape_kernel(tape, "grouped_mm", flops, tensor_nbytes(a) + tensor_nbytes(b) + tensor_nbytes(out), out->dtype);
 }
 
-/* saved[0] = input, saved[1] = weight; the weight's gradient first, laid out as the weight is */
+/* saved[0] = input, saved[1] = weight; args: [0] groups that have rows. The weight's gradient first, laid out as the weight is */
 static void backward_grouped_mm(struct tape *tape, struct node *node, struct tensor **grads,
                                 struct tensor **out) {
     struct tensor *input = node->saved[0], *weight = node->saved[1], *grad = grads[0];
@@ -48,13 +49,13 @@ static void backward_grouped_mm(struct tape *tape, struct node *node, struct ten
             shape.size[2] = w->size[1];
         }
         struct tensor *p = tape_new(tape, weight->dtype, &shape);
-        launch(tape, input, grad, p, w->size[0], flops);
+        launch(tape, input, grad, p, w->size[0], node->args[0], flops);
         out[1] = turned ? aten_transpose(tape, p, 1, 2) : tensor_ref(p);
         tensor_unref(tape, p);
     }
     if (node_wants(node, 0)) {
         out[0] = tape_new(tape, input->dtype, &input->shape);
-        launch(tape, grad, weight, out[0], w->size[0], flops);
+        launch(tape, grad, weight, out[0], w->size[0], node->args[0], flops);
     }
 }
 
@@ -74,16 +75,20 @@ static void run_grouped_mm(struct tape *tape, struct op_call *call) {
     node_save(tape, node, 0, in[0]);
     node_save(tape, node, 1, in[1]);
     node_save(tape, node, 2, call->arg[2].tensor);
+    int64_t used = call->arg[3].integer < 0 || call->arg[3].integer > w->size[0] ? w->size[0] : call->arg[3].integer;
+    if (node)
+        node->args[0] = used;
     struct shape shape = {.ndim = 2, .size = {x->size[0], w->size[2]}};
     struct tensor *out = tape_new(tape, in[0]->dtype, &shape);
-    launch(tape, in[0], in[1], out, w->size[0], 2 * (uint64_t)(shape_numel(x) * w->size[2]));
+    launch(tape, in[0], in[1], out, w->size[0], used, 2 * (uint64_t)(shape_numel(x) * w->size[2]));
     node_set_output(node, out, 0);
     node_finish(tape, node);
     call->out[call->out_count++] = out;
 }
 
 const struct op ops_grouped[] = {
-    {"grouped_mm", "input:T weight:T offs:T", AUTOCAST_LOW, "rows of each group times the group's matrix",
+    {"grouped_mm", "input:T weight:T offs:T used:i=-1", AUTOCAST_LOW,
+     "rows of each group times the group's matrix; how many groups have rows",
      run_grouped_mm, "aten::_grouped_mm"},
     {0},
 };
