@@ -189,26 +189,63 @@ static struct tensor *flash_padded(struct tape *tape, struct tensor *q, struct t
 
 /* ---- memory-efficient ---- */
 
-/* The accumulators of attention_backward.cu: blocks of I x 64 floats and 4 more, I queries a block: 64 up to head dim
- * 64, above it 128 where shared memory allows (sm_70, sm_80, sm_90), else 64. */
-static int64_t efficient_workspace(const struct tape *tape, const struct sizes *z, bool accumulates) {
+/* The backward kernel that PyTorch takes: the first of mem_eff_attention/kernels/generate_kernels.py (smallest head width,
+ * then most queries a block) that fits the shared memory. */
+struct backward_kernel {
+    int64_t queries, keys;     /* of a block */
+    bool keeps_in_registers;   /* the keys' and values' gradients; else 16-bit ones are summed in fp32 memory */
+    bool computes_delta;
+};
+
+/* sm_75 has 64 KiB of shared memory, sm_86, sm_89 and sm_120 have 99: blocks of 128 queries do not fit. */
+static bool has_small_shared_memory(const struct tape *tape) {
     uint32_t sm = tape->device->compute_capability;
-    int64_t widest = z->d > z->dv ? z->d : z->dv;
-    int64_t rows = widest > 64 && sm != 86 && sm != 89 ? 128 : 64;
-    int64_t queries = z->b * z->a * ((z->s + rows - 1) / rows) * ((z->d + 63) / 64) * (rows * 64 + 4);
-    int64_t keys = z->b * z->a * round_up(z->t, 64);
-    return queries + (accumulates ? keys * (round_up(z->d, 64) + round_up(z->dv, 64)) : 0);
+    return sm == 75 || sm == 86 || sm == 89 || sm == 120;
 }
 
-/* Head dims above 128 do not fit the kernel's registers: 16-bit results are then summed in fp32 memory. */
+static struct backward_kernel backward_kernel(const struct tape *tape, const struct sizes *z, bool half) {
+    uint32_t sm = tape->device->compute_capability;
+    int64_t widest = z->d > z->dv ? z->d : z->dv;
+    struct backward_kernel kernel = {.queries = 64, .keys = 64};
+    bool small = has_small_shared_memory(tape);
+    if (half && small && sm >= 80 && widest > 64 && widest <= 96) /* made for these cards */
+        return (struct backward_kernel){.queries = 128, .keys = 64, .keeps_in_registers = true, .computes_delta = true};
+    if (widest > 64 && !small && (sm >= 80 || (sm >= 70 && half)))
+        kernel.queries = 128;
+    int64_t width = widest <= 64 ? 64 : widest <= 128 ? 128 : INT64_MAX; /* the widest head of the kernel */
+    kernel.keeps_in_registers = half && width <= kernel.queries;
+    if (kernel.keeps_in_registers && sm >= 80 && widest > 64)
+        kernel.keys = 128;
+    kernel.computes_delta = half && (kernel.keeps_in_registers || sm >= 75);
+    return kernel;
+}
+
+/* Workspace of attention_backward.cu in floats (kernel_backward.h, workspace_size): tiles of the queries' gradient with
+ * 4 more for a lock; where keys' and values' gradients are summed in memory, as many blocks of keys as run at once. */
+static int64_t efficient_workspace(const struct backward_kernel *kernel, const struct sizes *z, bool half) {
+    int64_t heads = z->b * z->a;
+    int64_t blocks = (z->s + kernel->queries - 1) / kernel->queries, columns = (z->d + kernel->keys - 1) / kernel->keys;
+    int64_t floats = blocks * columns * (kernel->queries * kernel->keys + 4);
+    if (half && !kernel->keeps_in_registers) {
+        int64_t splits = (z->t + kernel->keys - 1) / kernel->keys;
+        if (heads >= 256 && z->t <= 2 * kernel->keys)
+            splits = 1;
+        splits = splits < 200 / heads ? splits : 200 / heads;
+        splits = splits < 1 ? 1 : splits;
+        floats += splits * kernel->keys * (round_up(z->d, kernel->queries) + round_up(z->dv, kernel->queries));
+    }
+    return heads * round_up(floats, 4);
+}
+
+/* Forward: head dims above 128 do not fit the kernel's registers: 16-bit results are then summed in fp32 memory. */
 static bool sums_in_memory(const struct tensor *q, const struct sizes *z) {
     return is_half(q->dtype) && (z->d > 128 || z->dv > 128);
 }
 
-/* delta = (grad.float() * out.float()).sum(-1), [b, a, s]; 16-bit kernels of narrow heads compute it themselves */
+/* delta = (grad.float() * out.float()).sum(-1), [b, a, s]; some kernels compute it themselves */
 static struct tensor *make_delta(struct tape *tape, struct tensor *grad, struct tensor *output,
-                                 const struct sizes *z) {
-    if (is_half(grad->dtype) && z->d <= 128 && z->dv <= 128)
+                                 const struct sizes *z, const struct backward_kernel *kernel) {
+    if (kernel->computes_delta)
         return new_floats(tape, z->b * z->a * z->s);
     struct tensor *views[2] = {aten_transpose(tape, grad, 1, 2), aten_transpose(tape, output, 1, 2)};
     struct tensor *wide[2] = {aten_to(tape, views[0], DTYPE_FLOAT32), aten_to(tape, views[1], DTYPE_FLOAT32)};
@@ -244,8 +281,10 @@ static void backward_efficient(struct tape *tape, struct node *node, struct tens
         tensor_unref(tape, wide);
     }
     struct tensor *turned = aten_transpose(tape, grad, 1, 2);
-    struct tensor *delta = make_delta(tape, turned, node->saved[SAVED_OUT], &z);
-    struct tensor *workspace = new_floats(tape, efficient_workspace(tape, &z, sums_in_memory(q, &z)));
+    bool half = is_half(q->dtype);
+    struct backward_kernel kernel = backward_kernel(tape, &z, half);
+    struct tensor *delta = make_delta(tape, turned, node->saved[SAVED_OUT], &z, &kernel);
+    struct tensor *workspace = new_floats(tape, efficient_workspace(&kernel, &z, half));
     attention_kernel(tape, "efficient_attention_backward", &z, 5, q);
     tensor_unref(tape, delta);
     tensor_unref(tape, workspace);

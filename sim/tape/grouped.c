@@ -87,7 +87,7 @@ static void run_grouped_mm(struct tape *tape, struct op_call *call) {
 }
 
 const struct op ops_grouped[] = {
-    {"grouped_mm", "input:T weight:T offs:T used:i=-1", AUTOCAST_LOW,
+    {"grouped_mm", "input:T weight:T offs:T used:i=-1", AUTOCAST_NONE,
      "rows of each group times the group's matrix; how many groups have rows",
      run_grouped_mm, "aten::_grouped_mm"},
     {0},
