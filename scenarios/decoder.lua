@@ -22,7 +22,7 @@ local p = parameters {
   { "heads", 8, "attention heads", min = 1 },
   { "kv_heads", 0, "key/value heads; 0 = heads", min = 0 },
   { "head_dim", 0, "width of a head; 0 = hidden / heads", min = 0 },
-  { "sliding_window", 4096, "keys that a sliding layer sees (mistral, phi3, gemma); 0 = all", min = 0 },
+  { "sliding_window", -1, "keys that a sliding layer sees; 0 = all, -1 = as the family has it", min = -1 },
   { "experts", 8, "mixtures: experts a layer", min = 1 },
   { "experts_per_token", 2, "mixtures: experts that a token goes through", min = 1 },
   { "expert_width", 192, "mixtures: width of an expert's MLP (mixtral: intermediate)", min = 1 },

@@ -3,9 +3,12 @@
 local llama = use "llama"
 local families = {}
 
--- config.sliding_window = 0: none. Every layer slides (mistral), or those that `is_sliding` names: then there is a mask
+-- `usual`: the window of the family's own config, 0 = none. Every layer slides (mistral), or those that `is_sliding` names: then there is a mask
 -- of either kind, used or not.
-local function sliding(config, is_sliding)
+local function sliding(config, usual, is_sliding)
+  if config.sliding_window < 0 then
+    config.sliding_window = usual
+  end
   if not is_sliding then
     config.mask_kinds = { config.sliding_window > 0 and "sliding" or "full" }
     return
@@ -20,7 +23,7 @@ end
 function families.llama() end
 
 function families.mistral(config)
-  sliding(config)
+  sliding(config, 4096)
 end
 
 function families.qwen2(config)
@@ -33,7 +36,7 @@ end
 
 function families.phi3(config)
   config.classes = use "phi3"
-  sliding(config)
+  sliding(config, 0)
 end
 
 -- attention and logits are capped by tanh; sdpa cannot do that
@@ -42,7 +45,7 @@ function families.gemma2(config)
   config.activation = "gelu"
   config.attention = "eager"
   config.attention_softcap, config.final_softcap = 50.0, 30.0
-  sliding(config, function(i)
+  sliding(config, 4096, function(i)
     return i % 2 == 1
   end)
 end
@@ -53,7 +56,7 @@ function families.gemma3(config)
   config.rotary_kinds = config.layers >= 6 and { "full", "sliding" } or { "sliding" }
   config.activation = "gelu"
   config.qk_norm = "transposed"
-  sliding(config, function(i)
+  sliding(config, 4096, function(i)
     return i % 6 ~= 0
   end)
 end
@@ -61,7 +64,7 @@ end
 function families.mixtral(config)
   config.classes = use("experts").mixtral
   config.expert_width = config.intermediate
-  sliding(config)
+  sliding(config, 0)
 end
 
 function families.qwen3_moe(config)
