@@ -101,6 +101,7 @@ void catch_open(lua_State *L);
 void hooks_open(lua_State *L);
 /* sandbox.c: the globals that a scenario may use; `use` */
 void sandbox_open(lua_State *L);
+void sandbox_close_table(lua_State *L); /* a library or parameters: without tensors */
 void sandbox_close_globals(lua_State *L); /* after everything is registered: no new globals */
 bool sandbox_load(lua_State *L, const char *path, struct error *err);
 /* marks.c: see names.h */

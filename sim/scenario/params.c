@@ -211,6 +211,7 @@ static int parameters(lua_State *L) {
         host->stopped = true;
         return luaL_error(L, "stop");
     }
+    sandbox_close_table(L);
     return 1;
 }
 

@@ -151,6 +151,21 @@ static bool file_exists(const char *path) {
     return f != NULL;
 }
 
+/* The table on top of the stack holds no tensors: names need not look into it. */
+void sandbox_close_table(lua_State *L) {
+    if (!lua_istable(L, -1))
+        return;
+    if (lua_getmetatable(L, -1)) {
+        lua_pop(L, 1);
+        return;
+    }
+    if (luaL_newmetatable(L, "vramsim.closed")) {
+        lua_pushliteral(L, "library");
+        lua_setfield(L, -2, "__name");
+    }
+    lua_setmetatable(L, -2);
+}
+
 /* use "nn": the value of NAME.lua beside the scenario or in the library, run once. */
 static int use(lua_State *L) {
     struct host *host = host_of(L);
@@ -173,6 +188,7 @@ static int use(lua_State *L) {
     lua_call(L, 0, 1);
     if (lua_isnil(L, -1))
         return luaL_error(L, "use '%s': the file returned nothing", name);
+    sandbox_close_table(L);
     lua_pushvalue(L, -1);
     lua_setfield(L, -3, name);
     return 1;
