@@ -45,36 +45,56 @@ function base.options(defaults, wanted)
   return defaults
 end
 
+-- The states of one name, of all parameters that have it.
+local function states_of(params, states, name)
+  local list = torch.list()
+  for i = 1, #params do
+    local tensor = params[i].grad and states[i][name]
+    if tensor then
+      list:append(tensor)
+    end
+  end
+  return list
+end
+
 -- _init_group: the parameters that have gradients and lists of their states. make(self, i, p) makes the states at the
 -- first step that finds a gradient. Returns params, grads and a list for every name.
 function base.init_group(self, names, make)
-  local params_with_grad, grads, states = torch.list(), torch.list(), {}
-  for k = 1, #names do
-    states[k] = torch.list()
-  end
-  for i = 1, #self.params do
-    local p = self.params[i]
+  local params_with_grad, grads = torch.list(), torch.list()
+  local params, states = self.params, self.state
+  for i = 1, #params do
+    local p = params[i]
     if p.grad then
       params_with_grad:append(p)
       grads:append(p.grad)
-      local state = self.state[i]
-      if not state.initialized then
-        state.initialized = true
+      if not states[i].initialized then
+        states[i].initialized = true
         make(self, i, p)
-      end
-      for k = 1, #names do
-        if state[names[k]] then
-          states[k]:append(state[names[k]])
-        end
       end
     end
   end
-  return params_with_grad, grads, table.unpack(states)
+  local lists = {}
+  for k = 1, #names do
+    lists[k] = states_of(params, states, names[k])
+  end
+  return params_with_grad, grads, table.unpack(lists)
+end
+
+local function all_of_one_dtype(list)
+  for i = 2, #list do
+    if list[i].dtype ~= list[1].dtype then
+      return false
+    end
+  end
+  return true
 end
 
 -- _group_tensors_by_device_and_dtype: the lists parted by the type of the first one's tensors; lists that are empty stay
 -- so. The groups come out of a C++ hash map: the type that was met last comes first.
 function base.groups(first, ...)
+  if all_of_one_dtype(first) then
+    return #first > 0 and { { first, ... } } or {}
+  end
   local lists, order, groups = { first, ... }, {}, {}
   for i = 1, #first do
     local dtype = first[i].dtype
@@ -90,9 +110,6 @@ function base.groups(first, ...)
         groups[dtype][k]:append(lists[k][i])
       end
     end
-  end
-  if #order == 1 then
-    return { lists }
   end
   return order
 end
