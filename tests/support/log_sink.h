@@ -57,10 +57,11 @@ static inline void log_sink_end_gap(struct log_sink *s) {
 
 static inline bool log_sink_request(void *user, const struct tape_request *r, uint32_t *block) {
     struct log_sink *s = user;
-    if (++s->request_count == s->fail_at)
-        return false;
-    struct log_block b = {.bytes = r->bytes, .live = true, .category = r->category};
+    bool fails = ++s->request_count == s->fail_at;
+    struct log_block b = {.bytes = r->bytes, .live = !fails, .category = r->category};
     s->broken |= !array_push(&s->blocks, b);
+    if (fails)
+        return false;
     *block = (uint32_t)s->request_count;
     s->live_count++;
     s->live_bytes += r->bytes;
