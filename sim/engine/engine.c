@@ -59,8 +59,8 @@ static uint32_t string(struct engine *engine, const char *text) {
     return known->id;
 }
 
-static uint32_t add_event(struct engine *engine, enum event_kind kind, uint64_t address, uint64_t bytes,
-                          uint32_t ref, uint64_t stream) {
+static uint32_t add_event(struct engine *engine, enum event_kind kind, uint64_t address,
+                          uint64_t bytes, uint32_t ref, uint64_t stream) {
     struct timeline_event e = {.time_ns = engine->clocks.host_ns,
                                .bytes = bytes,
                                .address = address,
@@ -77,7 +77,9 @@ static uint32_t add_event(struct engine *engine, enum event_kind kind, uint64_t 
 /* Segments are found from the newest: most blocks go where memory was taken last. */
 static uint32_t find_segment(const struct engine *engine, uint64_t address) {
     const struct timeline *tl = engine->timeline;
-    size_t low = 0, high = tl->segments.count; /* addresses grow with creation: a bump planner hands them out */
+    size_t low = 0,
+           high =
+               tl->segments.count; /* addresses grow with creation: a bump planner hands them out */
     while (low < high) {
         size_t middle = (low + high) / 2;
         if (tl->segments.at[middle].address < address)
@@ -97,7 +99,8 @@ static void on_alloc(struct engine *engine, const struct alloc_entry *entry) {
     const struct tape_request *r = engine->request;
     struct timeline *tl = engine->timeline;
     uint32_t index = (uint32_t)tl->blocks.count;
-    uint32_t event = add_event(engine, EVENT_ALLOC, entry->address, entry->bytes, index, entry->stream);
+    uint32_t event =
+        add_event(engine, EVENT_ALLOC, entry->address, entry->bytes, index, entry->stream);
     struct timeline_block b = {
         .address = entry->address,
         .requested_bytes = entry->bytes,
@@ -119,13 +122,15 @@ static void on_alloc(struct engine *engine, const struct alloc_entry *entry) {
         fail_memory(engine);
 }
 
-static void on_segment(struct engine *engine, const struct alloc_entry *entry, enum event_kind kind) {
+static void on_segment(struct engine *engine, const struct alloc_entry *entry,
+                       enum event_kind kind) {
     struct timeline *tl = engine->timeline;
     uint32_t index = TIMELINE_NONE;
     if (kind != EVENT_SEGMENT_ALLOC)
         index = find_segment(engine, entry->expandable ? entry->segment_address : entry->address);
     if (index == TIMELINE_NONE) {
-        struct timeline_segment s = {.address = entry->expandable ? entry->segment_address : entry->address,
+        struct timeline_segment s = {.address = entry->expandable ? entry->segment_address
+                                                                  : entry->address,
                                      .bytes = entry->bytes,
                                      .alloc_event = (uint32_t)tl->events.count,
                                      .free_event = TIMELINE_NONE,
@@ -156,13 +161,15 @@ static void on_completed(struct engine *engine, const struct alloc_entry *entry)
         }
     if (block == TIMELINE_NONE)
         return;
-    uint32_t event = add_event(engine, EVENT_FREE_COMPLETED, entry->address, entry->bytes, block, entry->stream);
+    uint32_t event =
+        add_event(engine, EVENT_FREE_COMPLETED, entry->address, entry->bytes, block, entry->stream);
     engine->timeline->blocks.at[block].complete_event = event;
 }
 
 static void on_free_requested(struct engine *engine, const struct alloc_entry *entry) {
     uint32_t block = engine->freeing;
-    uint32_t event = add_event(engine, EVENT_FREE_REQUESTED, entry->address, entry->bytes, block, entry->stream);
+    uint32_t event =
+        add_event(engine, EVENT_FREE_REQUESTED, entry->address, entry->bytes, block, entry->stream);
     engine->timeline->blocks.at[block].free_event = event;
     struct pending_free p = {entry->address, block};
     if (!array_push(&engine->pending, p))
@@ -178,7 +185,8 @@ static void on_oom(struct engine *engine, const struct alloc_entry *entry) {
     if (!array_push(&engine->timeline->ooms, oom))
         fail_memory(engine);
     else
-        add_event(engine, EVENT_OOM, 0, entry->bytes, (uint32_t)engine->timeline->ooms.count - 1, entry->stream);
+        add_event(engine, EVENT_OOM, 0, entry->bytes, (uint32_t)engine->timeline->ooms.count - 1,
+                  entry->stream);
 }
 
 static void on_entry(void *user, const struct alloc_entry *entry) {
@@ -247,8 +255,8 @@ static void fill_oom(struct engine *engine) {
     if (engine->allocator->ops == alloc_row(0))
         alloc_oom_message(figures, 0, message, sizeof message);
     else
-        snprintf(message, sizeof message, "allocator %s: out of memory for %llu bytes", engine->allocator->ops->name,
-                 (unsigned long long)figures->requested_bytes);
+        snprintf(message, sizeof message, "allocator %s: out of memory for %llu bytes",
+                 engine->allocator->ops->name, (unsigned long long)figures->requested_bytes);
     oom->requested_bytes = figures->requested_bytes;
     oom->rounded_bytes = figures->rounded_bytes;
     oom->segment_bytes = figures->segment_bytes;
@@ -262,13 +270,15 @@ static bool sink_request(void *user, const struct tape_request *request, uint32_
     struct engine *engine = user;
     uint64_t address;
     if (engine->error.code == ERROR_NONE && ++engine->requests > engine->config.max_requests)
-        error_set(&engine->error, ERROR_LIMIT, "more than %llu requests for memory (an endless loop?)",
+        error_set(&engine->error, ERROR_LIMIT,
+                  "more than %llu requests for memory (an endless loop?)",
                   (unsigned long long)engine->config.max_requests);
     if (engine->error.code != ERROR_NONE)
         return false;
     engine->request = request;
     *block = (uint32_t)engine->timeline->blocks.count;
-    enum alloc_result result = alloc_take(engine->allocator, request->bytes, request->stream, &address);
+    enum alloc_result result =
+        alloc_take(engine->allocator, request->bytes, request->stream, &address);
     if (result == ALLOC_HOST_MEMORY)
         fail_memory(engine);
     if (result == ALLOC_OOM)
@@ -292,7 +302,8 @@ static void sink_use_stream(void *user, uint32_t block, uint64_t stream) {
         fail_memory(engine);
 }
 
-static void sink_label(void *user, uint32_t block, enum category category, const char *owner, const char *name) {
+static void sink_label(void *user, uint32_t block, enum category category, const char *owner,
+                       const char *name) {
     struct engine *engine = user;
     struct timeline_block *b = &engine->timeline->blocks.at[block];
     b->category = (uint8_t)category;
@@ -310,10 +321,12 @@ static void sink_kernel(void *user, const struct tape_kernel *kernel) {
         return;
     }
     if (engine->config.schedule_dump)
-        text_format(engine->config.schedule_dump, "  %s stream %llu flops %llu bytes %llu host %llu device %llu..%llu %s\n",
-                    kernel->name, (unsigned long long)kernel->stream, (unsigned long long)kernel->flops,
-                    (unsigned long long)kernel->bytes, (unsigned long long)times.dispatched_ns,
-                    (unsigned long long)times.start_ns, (unsigned long long)times.end_ns, kernel->owner);
+        text_format(engine->config.schedule_dump,
+                    "  %s stream %llu flops %llu bytes %llu host %llu device %llu..%llu %s\n",
+                    kernel->name, (unsigned long long)kernel->stream,
+                    (unsigned long long)kernel->flops, (unsigned long long)kernel->bytes,
+                    (unsigned long long)times.dispatched_ns, (unsigned long long)times.start_ns,
+                    (unsigned long long)times.end_ns, kernel->owner);
 }
 
 static void sink_phase(void *user, const char *name, bool begin) {
@@ -352,7 +365,8 @@ static void sink_limit_memory(void *user, double fraction) {
 
 static void dump_tensor(struct text *out, const struct tensor *t) {
     char shape[128];
-    text_format(out, " t%u%s%s", t->id, dtype_short_name(t->dtype), shape_format(&t->shape, shape, sizeof shape));
+    text_format(out, " t%u%s%s", t->id, dtype_short_name(t->dtype),
+                shape_format(&t->shape, shape, sizeof shape));
 }
 
 static void sink_record(void *user, const struct tape_record *r) {
@@ -378,7 +392,8 @@ static bool start(struct engine *engine, struct error *err) {
     struct alloc_config config = {.framework = c->framework,
                                   .settings = c->settings,
                                   .total_bytes = c->device->total_bytes,
-                                  .capacity_bytes = c->device->total_bytes - c->device->context_bytes,
+                                  .capacity_bytes =
+                                      c->device->total_bytes - c->device->context_bytes,
                                   .world = {.user = engine,
                                             .entry = on_entry,
                                             .event_record = event_record,
@@ -394,9 +409,10 @@ static bool start(struct engine *engine, struct error *err) {
     if (!engine->allocator)
         return false;
     struct timeline *tl = engine->timeline;
-    tl->has = TIMELINE_HAS_TIME | TIMELINE_HAS_ADDRESS | TIMELINE_HAS_BLOCK_BYTES | TIMELINE_HAS_REQUESTED |
-              TIMELINE_HAS_SEGMENTS | TIMELINE_HAS_STREAM | TIMELINE_HAS_CATEGORY | TIMELINE_HAS_OWNER |
-              TIMELINE_HAS_PHASE | TIMELINE_HAS_DEVICE | TIMELINE_HAS_HISTORY;
+    tl->has = TIMELINE_HAS_TIME | TIMELINE_HAS_ADDRESS | TIMELINE_HAS_BLOCK_BYTES |
+              TIMELINE_HAS_REQUESTED | TIMELINE_HAS_SEGMENTS | TIMELINE_HAS_STREAM |
+              TIMELINE_HAS_CATEGORY | TIMELINE_HAS_OWNER | TIMELINE_HAS_PHASE |
+              TIMELINE_HAS_DEVICE | TIMELINE_HAS_HISTORY;
     tl->source_kind = timeline_string(tl, "simulation");
     tl->framework = timeline_string(tl, c->framework->name);
     struct timeline_device d = {.name = timeline_string(tl, c->device->product),

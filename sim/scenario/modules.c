@@ -80,7 +80,8 @@ static int module_newindex(lua_State *L) {
 }
 
 /* Gives every module its path and every parameter its owner and name, depth first in order of assignment. */
-static void assign_paths(lua_State *L, struct host *host, int module, const char *path, unsigned depth) {
+static void assign_paths(lua_State *L, struct host *host, int module, const char *path,
+                         unsigned depth) {
     luaL_checkstack(L, 8, "modules nest too deep");
     if (depth > 64)
         luaL_error(L, "modules nest more than 64 deep (does a module contain itself?)");
@@ -139,8 +140,9 @@ static int call_module(lua_State *L) {
 }
 
 void modules_open(lua_State *L) {
-    static const luaL_Reg functions[] = {{"Parameter", new_parameter}, {"Buffer", new_buffer}, {"replace", replace_member}, {"set_data", set_data},
-                                         {"name", name_modules},       {"_call", call_module},
+    static const luaL_Reg functions[] = {{"Parameter", new_parameter},   {"Buffer", new_buffer},
+                                         {"replace", replace_member},    {"set_data", set_data},
+                                         {"name", name_modules},         {"_call", call_module},
                                          {"_newindex", module_newindex}, {NULL, NULL}};
     static const lua_CFunction watched[] = {new_parameter, new_buffer, replace_member, set_data};
     for (size_t i = 0; i < sizeof watched / sizeof watched[0]; i++)

@@ -91,7 +91,7 @@ void names_float(lua_State *L, struct tensor *tensor, struct tensor_list *list);
 void names_watch(lua_State *L, lua_CFunction function);
 /* The same for what is a function of Python in the model: it calls others, and an error's traceback keeps its arguments. */
 void names_watch_python(lua_State *L, lua_CFunction function);
-/* Frames from `depth` on were left by an error. Their temporaries are let go; what their names hold, as a traceback does,
+/* catch.c. Frames from `depth` on were left by an error. Their temporaries are let go; what their names hold, as a traceback does,
  * passes to `to`. */
 void names_take(struct names *names, struct tape *tape, size_t depth, struct holdings *to);
 void names_release(struct tape *tape, struct holdings *held);

@@ -199,18 +199,21 @@ static int synchronize(lua_State *L) {
 
 /* The `torch` table is on top of the stack. */
 void phases_open(lua_State *L) {
-    static const luaL_Reg functions[] = {{"set_default_dtype", set_default_dtype},
-                                         {"set_default_device", set_default_device},
-                                         {"set_cudnn_enabled", set_cudnn_enabled},
-                                         {"set_cudnn_workspace", set_cudnn_workspace},
-                                         {"set_grad_enabled", set_grad_enabled},
-                                         {"is_grad_enabled", is_grad_enabled}, {"set_per_process_memory_fraction", set_per_process_memory_fraction}, {"autocast_dtype", autocast_dtype},
-                                         {"no_grad", no_grad},
-                                         {"autocast", autocast},
-                                         {"hold", hold},
-                                         {"keep", keep},
-                                         {"synchronize", synchronize},
-                                         {NULL, NULL}};
+    static const luaL_Reg functions[] = {
+        {"set_default_dtype", set_default_dtype},
+        {"set_default_device", set_default_device},
+        {"set_cudnn_enabled", set_cudnn_enabled},
+        {"set_cudnn_workspace", set_cudnn_workspace},
+        {"set_grad_enabled", set_grad_enabled},
+        {"is_grad_enabled", is_grad_enabled},
+        {"set_per_process_memory_fraction", set_per_process_memory_fraction},
+        {"autocast_dtype", autocast_dtype},
+        {"no_grad", no_grad},
+        {"autocast", autocast},
+        {"hold", hold},
+        {"keep", keep},
+        {"synchronize", synchronize},
+        {NULL, NULL}};
     static const lua_CFunction watched[] = {mark, phase, begin_step, synchronize, hold, keep};
     for (size_t i = 0; i < sizeof watched / sizeof watched[0]; i++)
         names_watch(L, watched[i]);

@@ -28,8 +28,10 @@ struct tensor *tensors_check(lua_State *L, int index) {
         return NULL;
     }
     if (!is_live(h)) {
-        luaL_error(L, "argument %d: this tensor was released: no name of a running function, plain table or list held it "
-                      "(a module keeps a tensor with nn.Buffer or nn.Parameter)",
+        luaL_error(L,
+                   "argument %d: this tensor was released: no name of a running function, plain "
+                   "table or list held it "
+                   "(a module keeps a tensor with nn.Buffer or nn.Parameter)",
                    index);
         return NULL;
     }
@@ -97,7 +99,8 @@ static int tensor_newindex(lua_State *L) {
     } else if (strcmp(key, "requires_grad") == 0) {
         t->requires_grad = lua_toboolean(L, 3) != 0;
     } else {
-        return luaL_error(L, "cannot set '%s' of a tensor (grad = nil and requires_grad can be)", key);
+        return luaL_error(L, "cannot set '%s' of a tensor (grad = nil and requires_grad can be)",
+                          key);
     }
     return 0;
 }
@@ -168,7 +171,8 @@ static const luaL_Reg methods[] = {
 };
 
 static const char *const operators[][2] = {
-    {"__add", "add"}, {"__sub", "sub"}, {"__mul", "mul"}, {"__div", "div"}, {"__pow", "pow"}, {"__unm", "neg"},
+    {"__add", "add"}, {"__sub", "sub"}, {"__mul", "mul"},
+    {"__div", "div"}, {"__pow", "pow"}, {"__unm", "neg"},
 };
 
 /* The `torch` table is on top of the stack: its ops become methods. */

@@ -269,7 +269,8 @@ static void backward_baddbmm(struct tape *tape, struct node *node, struct tensor
         tensor_unref(tape, p);
     }
     if (node_wants(node, 0))
-        out[0] = node->args[3] ? elementwise(tape, "mul", grads[0]->dtype, grads, 1) : tensor_ref(grads[0]);
+        out[0] = node->args[3] ? elementwise(tape, "mul", grads[0]->dtype, grads, 1)
+                               : tensor_ref(grads[0]);
 }
 
 static const struct backward_op baddbmm_backward = {"BaddbmmBackward0", backward_baddbmm};
@@ -444,8 +445,8 @@ static void run_linear(struct tape *tape, struct op_call *call) {
 const struct op ops_matmul[] = {
     {"mm", "self:T mat2:T", AUTOCAST_LOW, "product of two matrices", run_mm, NULL},
     {"bmm", "self:T mat2:T", AUTOCAST_LOW, "products of two batches of matrices", run_bmm, NULL},
-    {"baddbmm", "self:T batch1:T batch2:T beta:f=1 alpha:f=1", AUTOCAST_LOW, "beta * self + alpha * batch1 @ batch2",
-     run_baddbmm, NULL},
+    {"baddbmm", "self:T batch1:T batch2:T beta:f=1 alpha:f=1", AUTOCAST_LOW,
+     "beta * self + alpha * batch1 @ batch2", run_baddbmm, NULL},
     {"addmm", "bias:T mat1:T mat2:T beta:f=1 alpha:f=1", AUTOCAST_LOW,
      "beta * bias + alpha * mat1 @ mat2", run_addmm, NULL},
     {"matmul", "self:T other:T", AUTOCAST_LOW, "matrix product with broadcast batches", run_matmul,
