@@ -8,7 +8,8 @@ struct float8 {
     struct tensor *data, *scale;
 };
 
-static struct tensor *unary(struct tape *tape, const char *name, enum dtype dtype, struct tensor *t) {
+static struct tensor *unary(struct tape *tape, const char *name, enum dtype dtype,
+                            struct tensor *t) {
     return elementwise(tape, name, dtype, &t, 1);
 }
 
@@ -53,8 +54,10 @@ static bool is_row_major(const struct tensor *t) {
 }
 
 /* float8_mm: a must lie row by row, b column by column; both scales are inverted for _scaled_mm. */
-static struct tensor *scaled_mm(struct tape *tape, struct tensor *a, struct tensor *b, enum dtype dtype) {
-    struct tensor *rows = is_row_major(a) ? tensor_ref(a) : aten_contiguous(tape, a), *columns = tensor_ref(b);
+static struct tensor *scaled_mm(struct tape *tape, struct tensor *a, struct tensor *b,
+                                enum dtype dtype) {
+    struct tensor *rows = is_row_major(a) ? tensor_ref(a) : aten_contiguous(tape, a),
+                  *columns = tensor_ref(b);
     if (is_row_major(b)) {
         struct tensor *turned = aten_t(tape, b), *copy = aten_contiguous(tape, turned);
         tensor_unref(tape, columns);
@@ -79,7 +82,8 @@ static struct tensor *scaled_mm(struct tape *tape, struct tensor *a, struct tens
 
 static struct tensor *as_matrix(struct tape *tape, struct tensor *t) {
     int64_t width = t->shape.size[t->shape.ndim - 1];
-    struct shape shape = {.ndim = 2, .size = {width > 0 ? shape_numel(&t->shape) / width : 0, width}};
+    struct shape shape = {.ndim = 2,
+                          .size = {width > 0 ? shape_numel(&t->shape) / width : 0, width}};
     return aten_reshape(tape, t, &shape);
 }
 
@@ -95,7 +99,8 @@ static void backward_float8(struct tape *tape, struct node *node, struct tensor 
     tensor_unref(tape, weight);
     tensor_unref(tape, product);
     struct tensor *input = as_matrix(tape, node->saved[0]);
-    struct float8 again8 = cast(tape, grad, DTYPE_FLOAT8_E5M2), input8 = cast(tape, input, DTYPE_FLOAT8_E4M3FN);
+    struct float8 again8 = cast(tape, grad, DTYPE_FLOAT8_E5M2),
+                  input8 = cast(tape, input, DTYPE_FLOAT8_E4M3FN);
     struct tensor *turned = aten_t(tape, again8.data);
     struct tensor *grad_weight = scaled_mm(tape, turned, input8.data, grad->dtype);
     if (node_wants(node, 0))
@@ -111,9 +116,11 @@ static void backward_float8(struct tape *tape, struct node *node, struct tensor 
         tensor_unref(tape, done[i]);
 }
 
-static const struct backward_op float8_backward = {"matmul_with_hp_or_float8_argsBackward", backward_float8};
+static const struct backward_op float8_backward = {"matmul_with_hp_or_float8_argsBackward",
+                                                   backward_float8};
 
-static struct tensor *float8_product(struct tape *tape, struct tensor *input, struct tensor *weight_t) {
+static struct tensor *float8_product(struct tape *tape, struct tensor *input,
+                                     struct tensor *weight_t) {
     struct float8 input8 = cast(tape, input, DTYPE_FLOAT8_E4M3FN);
     struct float8 weight8 = cast(tape, weight_t, DTYPE_FLOAT8_E4M3FN);
     struct shape shape = input->shape;
@@ -132,10 +139,12 @@ static void run_float8_linear(struct tape *tape, struct op_call *call) {
     struct tensor *input = call->arg[0].tensor, *weight = call->arg[1].tensor;
     unsigned n = input->shape.ndim;
     if (n < 2 || weight->shape.ndim != 2 || input->shape.size[n - 1] != weight->shape.size[1] ||
-        input->dtype != weight->dtype || dtype_bytes(input->dtype) > 4 || !dtype_is_float(input->dtype)) {
+        input->dtype != weight->dtype || dtype_bytes(input->dtype) > 4 ||
+        !dtype_is_float(input->dtype)) {
         char a[128], b[128];
         tape_fail(tape, ERROR_BAD_SCENARIO, "float8_linear: input %s does not fit weight %s",
-                  shape_format(&input->shape, a, sizeof a), shape_format(&weight->shape, b, sizeof b));
+                  shape_format(&input->shape, a, sizeof a),
+                  shape_format(&weight->shape, b, sizeof b));
         call->out[call->out_count++] = tensor_ref(input);
         return;
     }
@@ -154,7 +163,8 @@ static void run_float8_linear(struct tape *tape, struct op_call *call) {
 }
 
 const struct op ops_float8[] = {
-    {"float8_linear", "input:T weight:T", AUTOCAST_NONE, "input @ weight.t() with operands cast to float8",
-     run_float8_linear, "matmul_with_hp_or_float8_args"},
+    {"float8_linear", "input:T weight:T", AUTOCAST_NONE,
+     "input @ weight.t() with operands cast to float8", run_float8_linear,
+     "matmul_with_hp_or_float8_args"},
     {0},
 };

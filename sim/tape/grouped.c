@@ -18,21 +18,23 @@ static bool runs_in_one_kernel(const struct tape *tape, const struct tensor *t) 
     return t->dtype == DTYPE_BFLOAT16 && (sm == 90 || sm == 100 || sm == 103);
 }
 
-static void launch(struct tape *tape, struct tensor *a, struct tensor *b, struct tensor *out, int64_t groups,
-                   int64_t used, uint64_t flops) {
+static void launch(struct tape *tape, struct tensor *a, struct tensor *b, struct tensor *out,
+                   int64_t groups, int64_t used, uint64_t flops) {
     if (runs_in_one_kernel(tape, a)) {
         struct tensor *arguments =
             tape_new_bytes(tape, (uint64_t)groups * GROUP_ARGUMENT_BYTES, CATEGORY_TEMPORARY);
-        struct tensor *maps =
-            tape_new_bytes(tape, (uint64_t)tape->device->multiprocessors * TENSOR_MAP_BYTES, CATEGORY_WORKSPACE);
-        tape_kernel(tape, "grouped_mm", flops, tensor_nbytes(a) + tensor_nbytes(b) + tensor_nbytes(out), out->dtype);
+        struct tensor *maps = tape_new_bytes(
+            tape, (uint64_t)tape->device->multiprocessors * TENSOR_MAP_BYTES, CATEGORY_WORKSPACE);
+        tape_kernel(tape, "grouped_mm", flops,
+                    tensor_nbytes(a) + tensor_nbytes(b) + tensor_nbytes(out), out->dtype);
         tensor_unref(tape, maps);
         tensor_unref(tape, arguments);
         return;
     }
     for (int64_t i = 0; i < used; i++)
         aten_product_workspace(tape);
-    tape_kernel(tape, "grouped_mm", flops, tensor_nbytes(a) + tensor_nbytes(b) + tensor_nbytes(out), out->dtype);
+    tape_kernel(tape, "grouped_mm", flops, tensor_nbytes(a) + tensor_nbytes(b) + tensor_nbytes(out),
+                out->dtype);
 }
 
 /* saved[0] = input, saved[1] = weight; args: [0] groups that have rows. The weight's gradient first, laid out as the weight is */
@@ -66,7 +68,8 @@ static void run_grouped_mm(struct tape *tape, struct op_call *call) {
     const struct shape *x = &in[0]->shape, *w = &in[1]->shape;
     if (x->ndim != 2 || w->ndim != 3 || x->size[1] != w->size[1] || in[0]->dtype != in[1]->dtype) {
         char a[128], b[128];
-        tape_fail(tape, ERROR_BAD_SCENARIO, "grouped_mm: wants rows and a matrix a group, found %s and %s",
+        tape_fail(tape, ERROR_BAD_SCENARIO,
+                  "grouped_mm: wants rows and a matrix a group, found %s and %s",
                   shape_format(x, a, sizeof a), shape_format(w, b, sizeof b));
         call->out[call->out_count++] = tensor_ref(in[0]);
         return;
@@ -75,7 +78,9 @@ static void run_grouped_mm(struct tape *tape, struct op_call *call) {
     node_save(tape, node, 0, in[0]);
     node_save(tape, node, 1, in[1]);
     node_save(tape, node, 2, call->arg[2].tensor);
-    int64_t used = call->arg[3].integer < 0 || call->arg[3].integer > w->size[0] ? w->size[0] : call->arg[3].integer;
+    int64_t used = call->arg[3].integer < 0 || call->arg[3].integer > w->size[0]
+                       ? w->size[0]
+                       : call->arg[3].integer;
     if (node)
         node->args[0] = used;
     struct shape shape = {.ndim = 2, .size = {x->size[0], w->size[2]}};
@@ -88,7 +93,7 @@ static void run_grouped_mm(struct tape *tape, struct op_call *call) {
 
 const struct op ops_grouped[] = {
     {"grouped_mm", "input:T weight:T offs:T used:i=-1", AUTOCAST_NONE,
-     "rows of each group times the group's matrix; how many groups have rows",
-     run_grouped_mm, "aten::_grouped_mm"},
+     "rows of each group times the group's matrix; how many groups have rows", run_grouped_mm,
+     "aten::_grouped_mm"},
     {0},
 };
