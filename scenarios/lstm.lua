@@ -31,5 +31,5 @@ local e, r, h = model.e, model.r, model.h
 local x = torch.zeros({ p.batch, p.seq }, torch.int64):as("input", "x")
 
 training.run(p, model, function()
-  return { loss = F.cross_entropy(h(r(e(x))[1]):view(-1, p.vocab), x:view(-1)) }
+  return (F.cross_entropy(h(r(e(x))[1]):view(-1, p.vocab), x:view(-1)))
 end)

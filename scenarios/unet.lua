@@ -38,5 +38,5 @@ end
 x:as("input", "x")
 
 training.run(p, model, function()
-  return { loss = torch.mse_loss(model(x, t).sample, x) }
+  return (torch.mse_loss(model(x, t).sample, x))
 end)

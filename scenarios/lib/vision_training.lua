@@ -48,7 +48,7 @@ function vision_training.run(defaults)
   end
   x:as("input", "x")
   training.run(p, model, function()
-    return { loss = F.cross_entropy(model(x), y) }
+    return (F.cross_entropy(model(x), y))
   end)
 end
 

@@ -47,8 +47,27 @@ static enum memory_format suggest(const struct tensor *a, const struct tensor *b
     return last ? FORMAT_CHANNELS_LAST : FORMAT_CONTIGUOUS;
 }
 
-/* ConvParams::use_cudnn_depthwise and check_cudnn_depthwise_workload_with_filter (cuDNN 8.2 and later): fp16 with square
- * strides, from 32 channels on, filters of 1, 3 or 5. */
+/* check_cudnn_depthwise_workload_with_filter (cuDNN 8.2 and later): whether cuDNN is asked for a depthwise convolution in
+ * fp16. Square filters of 1, 3 or 5; all of stride 1; of stride 2 what has many channels. */
+static bool is_cudnn_workload(const struct shape *input, const struct shape *weight,
+                              int64_t stride) {
+    int64_t batch = input->size[0], channels = input->size[1], width = input->size[3],
+            filter = weight->size[3];
+    if (input->size[2] == 1 && stride == 1)
+        return true;
+    if (weight->size[2] != filter || (filter != 1 && filter != 3 && filter != 5) || width < 7)
+        return false;
+    if (stride != 2)
+        return stride == 1;
+    if (batch == 1)
+        return filter != 1 || width <= 28;
+    if (filter == 1)
+        return batch <= 16 && channels >= 128 && width <= 7;
+    return channels >= 512 || (channels >= 256 && width >= 28);
+}
+
+/* ConvParams::use_cudnn_depthwise: channels_last always goes to cuDNN, else fp16 alone, not dilated, with square strides,
+ * from 32 channels on. */
 static bool is_native_depthwise(const struct conv *c, const struct tensor *input,
                                 const struct tensor *weight) {
     if (c->transposed || c->dims != 2 || c->groups <= 1 || input->shape.size[1] != c->groups ||
@@ -56,23 +75,10 @@ static bool is_native_depthwise(const struct conv *c, const struct tensor *input
         return false;
     if (suggest(input, weight) != FORMAT_CONTIGUOUS)
         return false;
-    if (input->dtype != DTYPE_FLOAT16 || c->dilation[0] != 1 || c->dilation[1] != 1)
-        return true;
-    if (c->stride[0] != c->stride[1] && input->shape.size[2] != 1)
-        return true;
-    if (input->shape.size[1] < MIN_DEPTHWISE_CHANNELS)
-        return true;
-    int64_t kernel = weight->shape.size[3], stride = c->stride[1], height = weight->shape.size[2];
-    if (height != kernel && input->shape.size[2] != 1)
-        return true;
-    if ((kernel != 1 && kernel != 3 && kernel != 5) || (stride != 1 && stride != 2))
-        return true;
-    /* smaller workloads than these batches and images are native too */
-    int64_t batch = input->shape.size[0], channels = input->shape.size[1],
-            width = input->shape.size[3];
-    if (stride == 2)
-        return !(width >= 7 && channels >= 256) && !(width >= 28) && batch < 8;
-    return width < 7 || (batch < 8 && channels < 64);
+    bool asked = input->dtype == DTYPE_FLOAT16 && c->dilation[0] == 1 && c->dilation[1] == 1 &&
+                 (c->stride[0] == c->stride[1] || input->shape.size[2] == 1) &&
+                 input->shape.size[1] >= MIN_DEPTHWISE_CHANNELS;
+    return !asked || !is_cudnn_workload(&input->shape, &weight->shape, c->stride[1]);
 }
 
 static uint64_t conv_flops(const struct tensor *weight, const struct tensor *big) {

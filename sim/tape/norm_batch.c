@@ -24,11 +24,18 @@ static void save_all(struct tape *tape, struct node *node, struct tensor *const 
         node_save(tape, node, by_name[i], saved[by_name[i]]);
 }
 
-/* cudnn_batch_norm_backward: the three results; grad.contiguous(input's format) is this call's argument. */
+static void backward_own(struct tape *tape, struct node *node, struct tensor **grads,
+                         struct tensor **out);
+
+/* After evaluation the gradient is PyTorch's own; after training cudnn_batch_norm_backward, three results: grad.contiguous(input's format) is this call's argument. */
 static void backward_cudnn(struct tape *tape, struct node *node, struct tensor **grads,
                            struct tensor **out) {
     struct tensor *input = node->saved[0], *weight = node->saved[1];
     enum memory_format format = tensor_suggest_format(input);
+    if (!node->args[0]) {
+        backward_own(tape, node, grads, out);
+        return;
+    }
     struct tensor *grad = aten_contiguous_format(tape, grads[0], format);
     out[0] = tape_new_format(tape, input->dtype, &input->shape, format);
     out[1] = tape_new(tape, weight->dtype, &weight->shape);
@@ -54,18 +61,168 @@ static struct tensor *batch_norm_cudnn(struct tape *tape, struct tensor *const *
         struct shape channels = {.ndim = 1, .size = {input->shape.size[1]}};
         save_mean = tape_new(tape, in[1]->dtype, &channels);
         save_invstd = tape_new(tape, in[1]->dtype, &channels);
-    } else if (node) {
-        tape_fail(tape, ERROR_BAD_SCENARIO,
-                  "batch_norm: its gradient in evaluation mode is not modelled yet");
     }
     tape_kernel(tape, "batch_norm", 5 * (uint64_t)shape_numel(&input->shape),
                 2 * tensor_nbytes(input), input->dtype);
+    if (node)
+        node->args[0] = training;
     save_all(tape, node,
              (struct tensor *[]){input, in[1], running_mean, running_var, save_mean, save_invstd});
     tape->grad_enabled = grad;
     node_set_output(node, out, 0);
     node_finish(tape, node);
     tensor_unref(tape, input);
+    tensor_unref(tape, save_mean);
+    tensor_unref(tape, save_invstd);
+    return out;
+}
+
+/* ---- PyTorch's own kernels (ATen/native/cuda/Normalization.cu, Normalization.cuh) ---- */
+
+enum {
+    ELEMENTS_PER_THREAD = 16,
+    TILE_WIDTH = 32,
+    MAX_BLOCK = 512,
+    MAX_BLOCKS_HIGH = 128,
+    MIN_BLOCKS_HIGH = 8
+};
+
+static int64_t last_pow2(int64_t n) {
+    int64_t p = 1;
+    while (p * 2 <= n)
+        p *= 2;
+    return p;
+}
+
+static int64_t smaller(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+static int64_t div_up(int64_t a, int64_t b) {
+    return (a + b - 1) / b;
+}
+
+/* batch_norm_use_channels_last_kernels: also [N, C], where the channels move fastest. */
+static bool is_channels_fastest(const struct tensor *t) {
+    return tensor_is_channels_last(t) || (tensor_is_contiguous(t) && t->stride[1] == 1);
+}
+
+struct staging {
+    struct tensor *data, *semaphores;
+};
+
+/* flexible_launch_configs: sums over rows of channels are put together in memory when eight blocks or more share one;
+ * `per_channel` floats a block and channel. */
+static struct staging stage(struct tape *tape, const struct tensor *t, int64_t per_channel) {
+    struct staging none = {NULL, NULL};
+    int64_t channels = t->shape.size[1], rows = channels ? shape_numel(&t->shape) / channels : 0;
+    if (rows == 0)
+        return none;
+    int64_t width = smaller(last_pow2(channels), TILE_WIDTH);
+    int64_t height = smaller(last_pow2(div_up(rows, ELEMENTS_PER_THREAD)), MAX_BLOCK / width);
+    if (width * height != MAX_BLOCK)
+        width = smaller(last_pow2(channels), MAX_BLOCK / height);
+    int64_t blocks = smaller(div_up(rows, height * ELEMENTS_PER_THREAD), MAX_BLOCKS_HIGH);
+    if (blocks < MIN_BLOCKS_HIGH)
+        return none;
+    struct shape data = {.ndim = 1, .size = {per_channel * channels * blocks}};
+    struct shape semaphores = {.ndim = 1, .size = {div_up(channels, width)}};
+    struct staging s = {.data = tape_new(tape, DTYPE_FLOAT32, &data)};
+    s.semaphores = aten_full(tape, &semaphores, DTYPE_INT32);
+    return s;
+}
+
+static void unstage(struct tape *tape, struct staging s) {
+    tensor_unref(tape, s.data);
+    tensor_unref(tape, s.semaphores);
+}
+
+static void own_kernel(struct tape *tape, const char *name, const struct tensor *t,
+                       uint64_t passes) {
+    tape_kernel(tape, name, 5 * passes * (uint64_t)shape_numel(&t->shape),
+                passes * tensor_nbytes(t), t->dtype);
+}
+
+/* One fused kernel for images that are not channels last: the results and nothing else. */
+static void backward_fused(struct tape *tape, struct node *node, struct tensor **grads,
+                           struct tensor **out) {
+    struct tensor *input = node->saved[0], *weight = node->saved[1];
+    struct shape channels = {.ndim = 1, .size = {input->shape.size[1]}};
+    struct tensor *x = aten_contiguous(tape, input), *grad = aten_contiguous(tape, grads[0]);
+    out[0] = tape_new(tape, input->dtype, &input->shape);
+    for (unsigned i = 1; i < 3; i++)
+        if (node_wants(node, i))
+            out[i] = tape_new(tape, weight->dtype, &channels);
+    own_kernel(tape, "batch_norm_backward", input, 3);
+    tensor_unref(tape, x);
+    tensor_unref(tape, grad);
+}
+
+/* batch_norm_backward_reduce, then batch_norm_backward_elemt. args: [0] whether in training */
+static void backward_in_two(struct tape *tape, struct node *node, struct tensor **out) {
+    struct tensor *input = node->saved[0], *weight = node->saved[1], *sums[2] = {NULL, NULL},
+                  *invstd = NULL;
+    struct shape channels = {.ndim = 1, .size = {input->shape.size[1]}};
+    if (!node->saved
+             [5]) /* evaluation in cuDNN keeps no statistics: made again from the running ones */
+        invstd = tape_new(tape, DTYPE_FLOAT32, &channels);
+    if (node->args[0] || node_wants(node, 1) || node_wants(node, 2)) {
+        for (unsigned i = 0; i < 2; i++)
+            sums[i] = tape_new(tape, DTYPE_FLOAT32, &channels);
+        for (unsigned i = 1; i < 3 && weight; i++)
+            out[i] = tape_new(tape, weight->dtype, &channels);
+        struct staging s = stage(tape, input, 2);
+        own_kernel(tape, "batch_norm_backward_reduce", input, 2);
+        unstage(tape, s);
+    }
+    if (node_wants(node, 0)) {
+        out[0] = tape_new_format(tape, input->dtype, &input->shape, tensor_suggest_format(input));
+        own_kernel(tape, "batch_norm_backward_elemt", input, 3);
+    }
+    for (unsigned i = 0; i < 2; i++)
+        tensor_unref(tape, sums[i]);
+    tensor_unref(tape, invstd);
+    for (unsigned i = 1; i < 3; i++)
+        if (out[i] && !node_wants(node, i)) {
+            tensor_unref(tape, out[i]);
+            out[i] = NULL;
+        }
+}
+
+static void backward_own(struct tape *tape, struct node *node, struct tensor **grads,
+                         struct tensor **out) {
+    bool reduces = node->args[0] || node_wants(node, 1) || node_wants(node, 2);
+    if (reduces && node_wants(node, 0) && !is_channels_fastest(node->saved[0]))
+        backward_fused(tape, node, grads, out);
+    else
+        backward_in_two(tape, node, out);
+}
+
+static const struct backward_op own_backward = {"NativeBatchNormBackward0", backward_own};
+
+static struct tensor *batch_norm_own(struct tape *tape, struct tensor *const *in,
+                                     struct tensor *running_mean, struct tensor *running_var,
+                                     bool training) {
+    struct tensor *input = in[0];
+    struct node *node = node_create(tape, &own_backward, in, 3, 1);
+    struct shape channels = {.ndim = 1, .size = {input->shape.size[1]}};
+    int64_t stride[TENSOR_MAX_DIMS];
+    strides_preserve(input, stride);
+    struct tensor *out = tape_new_strided(tape, input->dtype, &input->shape, stride);
+    struct tensor *save_mean = tape_new(tape, DTYPE_FLOAT32, &channels);
+    struct tensor *save_invstd = tape_new(tape, DTYPE_FLOAT32, &channels);
+    if (training && is_channels_fastest(input)) {
+        struct staging s = stage(tape, input, 4);
+        own_kernel(tape, "batch_norm_stats", input, 1);
+        unstage(tape, s);
+    }
+    own_kernel(tape, "batch_norm", input, 2);
+    if (node)
+        node->args[0] = training;
+    save_all(tape, node,
+             (struct tensor *[]){input, in[1], running_mean, running_var, save_mean, save_invstd});
+    node_set_output(node, out, 0);
+    node_finish(tape, node);
     tensor_unref(tape, save_mean);
     tensor_unref(tape, save_invstd);
     return out;
@@ -81,14 +238,10 @@ static void run_batch_norm(struct tape *tape, struct op_call *call) {
         call->out[call->out_count++] = tensor_ref(in[0]);
         return;
     }
-    if (!uses_cudnn(tape, in[0], in[1], in[2], running_mean, training)) {
-        tape_fail(
-            tape, ERROR_BAD_SCENARIO,
-            "batch_norm: PyTorch's own kernels (bfloat16, 2 dims, no affine) are not modelled yet");
-        call->out[call->out_count++] = tensor_ref(in[0]);
-        return;
-    }
-    call->out[call->out_count++] = batch_norm_cudnn(tape, in, running_mean, running_var, training);
+    bool cudnn = uses_cudnn(tape, in[0], in[1], in[2], running_mean, training);
+    call->out[call->out_count++] =
+        cudnn ? batch_norm_cudnn(tape, in, running_mean, running_var, training)
+              : batch_norm_own(tape, in, running_mean, running_var, training);
 }
 
 const struct op ops_norm_batch[] = {

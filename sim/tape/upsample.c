@@ -57,9 +57,9 @@ static void run_bilinear(struct tape *tape, struct op_call *call) {
 }
 
 const struct op ops_upsample[] = {
-    {"upsample_nearest2d", "self:T output_size:I", AUTOCAST_NONE, "the nearest pixel", run_nearest,
+    {"upsample_nearest2d", "self:T output_size:I", AUTOCAST_FP32, "the nearest pixel", run_nearest,
      NULL},
-    {"upsample_bilinear2d", "self:T output_size:I", AUTOCAST_NONE, "four pixels, weighted",
+    {"upsample_bilinear2d", "self:T output_size:I", AUTOCAST_FP32, "four pixels, weighted",
      run_bilinear, NULL},
     {0},
 };
