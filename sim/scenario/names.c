@@ -6,11 +6,10 @@
 #include "names.h"
 
 #include "host.h"
+#include "walk.h"
 
 enum {
-    VALUE_DEPTH = 100, /* tables and closures within each other, as deep as C's stack allows */
-    MAX_FRAMES =
-        200000, /* as many calls as Lua's own stack allows; tail calls would have no limit */
+    MAX_FRAMES = 200000, /* as many calls as Lua's own stack allows; tail calls would have no limit */
 };
 
 static void release(struct host *host, struct holding *h) {
@@ -47,45 +46,7 @@ void names_fini(struct names *names, struct tape *tape) {
     xfree(names->visited);
 }
 
-/* ---- what a value holds ---- */
-
-static size_t visited_slot(const struct names *names, const void *value) {
-    size_t at = ((uintptr_t)value >> 4) * UINT32_C(2654435761) & (names->visited_capacity - 1);
-    while (names->visited[at].visit == names->visit && names->visited[at].value != value)
-        at = (at + 1) & (names->visited_capacity - 1);
-    return at;
-}
-
-static bool grow_visited(struct names *names) {
-    struct visited *old = names->visited;
-    size_t count = names->visited_capacity;
-    struct visited *fresh = xcalloc(count ? 2 * count : 64, sizeof *fresh);
-    if (!fresh)
-        return false;
-    names->visited = fresh;
-    names->visited_capacity = count ? 2 * count : 64;
-    for (size_t i = 0; i < count; i++)
-        if (old[i].visit == names->visit)
-            fresh[visited_slot(names, old[i].value)] = old[i];
-    xfree(old);
-    return true;
-}
-
-/* Whether this walk comes to the table or closure on top of the stack for the first time: they may contain each other. */
-static bool first_visit(lua_State *L, struct host *host) {
-    struct names *names = &host->names;
-    const void *value = lua_topointer(L, -1);
-    if (2 * (names->visited_count + 1) > names->visited_capacity && !grow_visited(names)) {
-        tape_fail_memory(host->tape);
-        return false;
-    }
-    size_t at = visited_slot(names, value);
-    if (names->visited[at].visit == names->visit)
-        return false;
-    names->visited[at] = (struct visited){value, names->visit};
-    names->visited_count++;
-    return true;
-}
+/* ---- frames ---- */
 
 static struct frame *push_frame(struct host *host, bool is_c, unsigned ghosts) {
     struct names *names = &host->names;
@@ -103,108 +64,6 @@ static struct frame *push_frame(struct host *host, bool is_c, unsigned ghosts) {
     frame->has_upvalues = true; /* until its first scan has seen them */
     frame->slots = 0;
     return frame;
-}
-
-/* What a walk over a value does with each tensor and list it finds. */
-struct visit {
-    struct host *host;
-    struct frame *frame;
-    void (*found)(struct visit *visit, struct tensor *tensor, struct tensor_list *list);
-    const char *name;
-    uint32_t slot;
-    bool indirect; /* others can change what is found: it is in a table, a closure or an upvalue */
-    bool upvalues; /* among the running function's */
-    bool in_loop;  /* in the registers of a `for` */
-};
-
-static void visit_inside(lua_State *L, struct visit *visit, int depth);
-
-static void visit_table(lua_State *L, struct visit *visit, int depth) {
-    visit->frame->has_tables = true;
-    visit->frame->has_upvalues = visit->frame->has_upvalues || visit->upvalues;
-    lua_pushnil(L);
-    while (lua_next(L, -2)) {
-        visit->host->instructions++;
-        if (lua_type(L, -1) >= LUA_TTABLE) /* or a function, or userdata */
-            visit_inside(L, visit, depth + 1);
-        lua_pop(L, 1);
-        if (lua_type(L, -1) == LUA_TUSERDATA)
-            visit_inside(L, visit, depth + 1);
-    }
-}
-
-static bool is_environment(const char *upvalue) {
-    return upvalue[0] == '_' && strcmp(upvalue, "_ENV") == 0;
-}
-
-/* An upvalue that is worth another look: anything but a function or a library's, class' or module's table. A function that
- * names no other is read once a call. */
-static void note_upvalue(lua_State *L, struct visit *visit) {
-    int type = lua_type(L, -1);
-    if (type != LUA_TFUNCTION && type != LUA_TTABLE) /* a plain table tells by itself */
-        visit->frame->has_upvalues = true;
-}
-
-/* A closure holds the variables of its makers that it names. */
-static void visit_closure(lua_State *L, struct visit *visit, int depth) {
-    const char *name;
-    for (int i = 1; (name = lua_getupvalue(L, -1, i)); i++) {
-        if (!is_environment(name)) {
-            note_upvalue(L, visit);
-            visit_inside(L, visit, depth + 1);
-        }
-        lua_pop(L, 1);
-    }
-}
-
-/* Tables with a metatable are modules, classes, libraries, which hold their own. C functions hold nothing, nor do functions
- * that name only globals. */
-static bool is_container(lua_State *L, int type) {
-    if (type == LUA_TTABLE) {
-        bool plain = !lua_getmetatable(L, -1);
-        if (!plain)
-            lua_pop(L, 1);
-        return plain;
-    }
-    const char *name =
-        type != LUA_TFUNCTION || lua_iscfunction(L, -1) ? NULL : lua_getupvalue(L, -1, 1);
-    if (!name)
-        return false;
-    lua_pop(L, 1);
-    if (!is_environment(name))
-        return true;
-    if (!lua_getupvalue(L, -1, 2))
-        return false;
-    lua_pop(L, 1);
-    return true;
-}
-
-/* The value on top of the stack and, for a plain table or closure, what it contains. */
-static void visit_inside(lua_State *L, struct visit *visit, int depth) {
-    int type = lua_type(L, -1);
-    if (type == LUA_TUSERDATA) {
-        struct tensor *tensor = tensors_test(L, -1);
-        struct tensor_list *list = tensor ? NULL : lists_test(L, -1);
-        if (tensor || list)
-            visit->found(visit, tensor, list);
-        return;
-    }
-    if (!is_container(L, type) || depth >= VALUE_DEPTH || !lua_checkstack(L, 4) ||
-        !first_visit(L, visit->host))
-        return;
-    bool outer = visit->indirect;
-    visit->indirect = true;
-    if (type == LUA_TTABLE)
-        visit_table(L, visit, depth);
-    else
-        visit_closure(L, visit, depth);
-    visit->indirect = outer;
-}
-
-static void visit_value(lua_State *L, struct visit *visit) {
-    visit->host->names.visit++;
-    visit->host->names.visited_count = 0;
-    visit_inside(L, visit, 0);
 }
 
 static void add(struct host *host, struct holdings *to, struct holding h) {
@@ -289,7 +148,7 @@ static void scan_name(lua_State *L, struct visit *visit, const char *name, uint3
     if (tensor || list)
         hold(visit, tensor, list);
     else if (type == LUA_TTABLE || type == LUA_TFUNCTION)
-        visit_value(L, visit);
+        walk_value(L, visit);
 }
 
 /* The variables of outer functions that the running one names, each under its own identity. */
@@ -299,8 +158,8 @@ static void scan_upvalues(lua_State *L, struct visit *visit, lua_Debug *ar) {
     lua_getinfo(L, "f", ar);
     visit->indirect = visit->upvalues = true;
     for (int i = 1; (name = lua_getupvalue(L, -1, i)); i++) {
-        if (!is_environment(name)) {
-            note_upvalue(L, visit);
+        if (!walk_is_environment(name)) {
+            walk_note_upvalue(L, visit);
             scan_name(L, visit, lua_upvalueid(L, -2, i), 0);
         }
         lua_pop(L, 1);
@@ -318,7 +177,7 @@ static void scan_loop(lua_State *L, struct visit *visit, uint32_t slot) {
     visit->name = &keys[slot];
     visit->slot = slot;
     visit->in_loop = true;
-    visit_value(L, visit);
+    walk_value(L, visit);
     visit->in_loop = false;
 }
 
@@ -346,7 +205,7 @@ static void scan_arguments(lua_State *L, struct host *host, lua_Debug *ar, struc
     int step = frame->is_c ? 1 : -1;
     for (int i = step; lua_getlocal(L, ar, i); i += step) {
         visit.slot++;
-        visit_value(L, &visit);
+        walk_value(L, &visit);
         lua_pop(L, 1);
     }
 }
@@ -482,7 +341,7 @@ static void settle_floats(lua_State *L, struct host *host, lua_Debug *ar, struct
     for (int i = 1; ar && (name = lua_getlocal(L, ar, i)); i++) {
         visit.slot = (uint32_t)i;
         if (name[0] == '(')
-            visit_value(L, &visit);
+            walk_value(L, &visit);
         lua_pop(L, 1);
     }
     to = 0;
@@ -568,7 +427,7 @@ static void on_return(lua_State *L, lua_Debug *ar, struct host *host) {
         for (unsigned i = 0; i < ar->ntransfer && lua_getlocal(L, ar, ar->ftransfer + (int)i);
              i++) {
             visit.slot = visit.frame->slots + 1 + i;
-            visit_value(L, &visit);
+            walk_value(L, &visit);
             lua_pop(L, 1);
         }
     }
