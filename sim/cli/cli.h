@@ -30,6 +30,7 @@ struct cli {
     const char *sets[CLI_MAX_SETS];
     struct source_options source;
     const char *json, *csv, *png, *svg, *size, *theme, *lang, *at;
+    int width, height; /* of --size, in pixels; 0: not said */
     const char *dump_stage;
     double tolerance; /* < 0: none given */
     bool summary, quiet, all, help_scenario, help;

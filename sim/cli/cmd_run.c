@@ -106,13 +106,9 @@ static bool write_text(const char *path, struct text *out, struct error *err) {
 }
 
 static bool write_picture(const struct cli *cli, const struct timeline *tl, struct error *err) {
-    struct picture_options options = {0};
-    if (cli->size && !picture_parse_size(cli->size, &options.width, &options.height, err))
-        return false;
+    struct picture_options options = {.width = cli->width, .height = cli->height};
     if (cli->theme)
         options.theme = theme_find(cli->theme);
-    if (options.theme == THEME_COUNT)
-        return error_set(err, ERROR_USAGE, "unknown theme '%s'; known: dark light contrast", cli->theme);
     options.language = i18n_language(cli->lang);
     struct text out = {0};
     if (cli->png && (!picture_render_png(tl, NULL, &options, &out, err) || !write_text(cli->png, &out, err)))

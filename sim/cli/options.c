@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "cli.h"
+#include "picture.h"
+#include "theme.h"
 
 enum option_id {
     OPT_SET,
@@ -160,9 +162,11 @@ static bool apply(struct cli *cli, const struct option *o, const char *value, st
         break;
     case OPT_SIZE:
         cli->size = value;
-        break;
+        return picture_parse_size(value, &cli->width, &cli->height, err);
     case OPT_THEME:
         cli->theme = value;
+        if (theme_find(value) == THEME_COUNT)
+            return error_set(err, ERROR_USAGE, "unknown theme '%s'; known: dark light contrast", value);
         break;
     case OPT_LANG:
         cli->lang = value;

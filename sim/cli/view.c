@@ -77,7 +77,8 @@ bool view_start(const struct cli *cli, int *status) {
         char *argv[VIEW_MAX_ARGS];
         memcpy(argv, args.at, sizeof argv);
         execvp(argv[0], argv);
-        fprintf(stderr, "vramsim: the viewer '%s' cannot be started: %s\n", argv[0], strerror(errno));
+        fprintf(stderr, "vramsim: the viewer '%s' cannot be started: %s%s\n", argv[0], strerror(errno),
+                errno == ENOENT ? " (it is built where libsdl2-dev is installed)" : "");
         _exit(127);
     }
     int state;

@@ -1,5 +1,7 @@
 /* report_json.c: `vramsim run --json`. Keys are part of the command line's contract: add, never
  * rename. */
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "json_out.h"
@@ -36,7 +38,17 @@ static bool is_integer(const char *s) {
     return digits > 0 && digits < 19 && s[digits] == '\0' && (s[0] != '0' || digits == 1);
 }
 
+/* "0.0", "1e-05": digits, a point or an exponent, and nothing else. */
+static bool is_fraction(const char *s, double *value) {
+    char *end;
+    size_t sign = *s == '-';
+    bool is_decimal = s[sign] >= '0' && s[sign] <= '9' && s[strspn(s, "0123456789+-.eE")] == '\0';
+    *value = is_decimal ? strtod(s, &end) : 0;
+    return is_decimal && *end == '\0' && isfinite(*value);
+}
+
 static void add_param(struct json *j, const struct report_param *p) {
+    double fraction;
     if (is_integer(p->value)) {
         int64_t value = 0;
         for (const char *s = p->value + (*p->value == '-'); *s; s++)
@@ -44,6 +56,8 @@ static void add_param(struct json *j, const struct report_param *p) {
         json_i64(j, p->name, *p->value == '-' ? -value : value);
     } else if (strcmp(p->value, "true") == 0 || strcmp(p->value, "false") == 0) {
         json_bool(j, p->name, *p->value == 't');
+    } else if (is_fraction(p->value, &fraction)) {
+        json_double(j, p->name, fraction);
     } else {
         json_text(j, p->name, p->value);
     }

@@ -1,4 +1,6 @@
 /* params.c: parameters { {"hidden", 4096, "width", min = 1}, ... }: declared, checked, overridden by --set. */
+#include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,8 +32,9 @@ static void push_integers(lua_State *L, const char *name, const char *text) {
     const char *p = text;
     for (lua_Integer i = 1; *p; i++) {
         char *end;
+        errno = 0;
         long long v = strtoll(p, &end, 10);
-        if (end == p || (*end != ',' && *end != '\0') || (*end == ',' && end[1] == '\0'))
+        if (end == p || errno == ERANGE || (*end != ',' && *end != '\0') || (*end == ',' && end[1] == '\0'))
             luaL_error(L, "parameter %s=%s: expected integers with commas between them", name, text);
         lua_pushinteger(L, v);
         lua_rawseti(L, -2, i);
@@ -76,27 +79,34 @@ static void push_value(lua_State *L, const struct scenario_param *p, const char 
             luaL_error(L, "parameter %s=%s: expected true or false", p->name, text);
         lua_pushboolean(L, yes);
     } else if (p->type == PARAM_INTEGER) {
+        errno = 0;
         long long v = strtoll(text, &end, 10);
         if (*text == '\0' || *end != '\0')
             luaL_error(L, "parameter %s=%s: expected an integer", p->name, text);
+        if (errno == ERANGE)
+            luaL_error(L, "parameter %s=%s: expected an integer of 64 bits", p->name, text);
         lua_pushinteger(L, v);
     } else {
         double v = strtod(text, &end);
-        if (*text == '\0' || *end != '\0')
+        if (*text == '\0' || *end != '\0' || !isfinite(v))
             luaL_error(L, "parameter %s=%s: expected a number", p->name, text);
         lua_pushnumber(L, v);
     }
 }
 
+static void check_bound(lua_State *L, const struct scenario_param *p, bool is_kept, const char *word, double bound) {
+    char text[40];
+    if (is_kept)
+        return;
+    snprintf(text, sizeof text, "%.14g", bound);
+    luaL_error(L, "parameter %s=%s: expected %s %s", p->name, p->value_text, word, text);
+}
+
 static void check_range(lua_State *L, const struct scenario_param *p) {
     if (p->type == PARAM_INTEGER || p->type == PARAM_NUMBER) {
         double v = lua_tonumber(L, -1);
-        if (p->has_min && !(v >= p->min))
-            luaL_error(L, "parameter %s=%s: at least %s", p->name, p->value_text,
-                       lua_pushfstring(L, "%f", p->min));
-        if (p->has_max && !(v <= p->max))
-            luaL_error(L, "parameter %s=%s: at most %s", p->name, p->value_text,
-                       lua_pushfstring(L, "%f", p->max));
+        check_bound(L, p, !p->has_min || v >= p->min, "at least", p->min);
+        check_bound(L, p, !p->has_max || v <= p->max, "at most", p->max);
     }
     if (!p->choices)
         return;
@@ -189,7 +199,8 @@ static void refuse_unknown_sets(lua_State *L, struct host *host) {
         }
         lua_pushstring(L, text_get(&names));
         text_fini(&names);
-        luaL_error(L, "unknown parameter '%s'; known:%s", set, lua_tostring(L, -1));
+        lua_pushlstring(L, set, strcspn(set, "="));
+        luaL_error(L, "unknown parameter '%s'; known:%s", lua_tostring(L, -1), lua_tostring(L, -2));
     }
 }
 

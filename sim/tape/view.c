@@ -164,9 +164,9 @@ static const struct backward_op unsqueeze_backward = {"UnsqueezeBackward0", back
 struct tensor *aten_narrow(struct tape *tape, struct tensor *t, unsigned dim, int64_t start,
                            int64_t length) {
     struct shape shape = t->shape;
-    if (start < 0 || length < 0 || start + length > shape.size[dim]) {
-        tape_fail(tape, ERROR_BAD_SCENARIO, "narrow: [%lld, %lld) of a dim of size %lld", (long long)start,
-                  (long long)(start + length), (long long)shape.size[dim]);
+    if (start < 0 || length < 0 || start > shape.size[dim] - length) {
+        tape_fail(tape, ERROR_BAD_SCENARIO, "narrow: %lld from %lld on, of a dim of size %lld", (long long)length,
+                  (long long)start, (long long)shape.size[dim]);
         return tensor_ref(t);
     }
     shape.size[dim] = length;
