@@ -2,7 +2,7 @@
 # Scenarios with what they must say beside them; VRAMSIM_REGOLD=1 rewrites that.
 vs_test(scenario_files USES scenario)
 set_tests_properties(scenario_files PROPERTIES DISABLED TRUE)
-foreach(folder names autograd)
+foreach(folder names errors autograd)
   add_test(NAME scenario_${folder} COMMAND test_scenario_files ${CMAKE_CURRENT_SOURCE_DIR}/scenario/${folder})
 endforeach()
 

@@ -78,6 +78,8 @@ static void read_sizes(lua_State *L, const struct bound_op *b, unsigned i, int i
         if (!integer)
             luaL_error(L, "%s: %s: size %d is %s, expected an integer", b->op->name,
                        b->argument[i].name, (int)k + 1, luaL_typename(L, -1));
+        if (shape.size[shape.ndim - 1] > INT64_C(1) << 60 || shape.size[shape.ndim - 1] < -(INT64_C(1) << 60))
+            luaL_error(L, "%s: %s: size %d is beyond 2^60", b->op->name, b->argument[i].name, (int)k + 1);
         lua_pop(L, 1);
     }
     arg->shape = shape;

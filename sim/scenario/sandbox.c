@@ -2,7 +2,7 @@
  *
  * Left out, with the reason: pcall, xpcall, coroutine (they would catch limits), load*, dofile, require, io, os, package,
  * debug, collectgarbage, getmetatable; string.find, match, gmatch, gsub, dump (patterns run in C, uncounted);
- * math.random (a run is the same every time). `pairs` visits keys in sorted order, since Lua's own order is by address. */
+ * math.random (a run is the same every time), next, addresses in texts, __gc and __mode. `pairs` visits keys in sorted order, since Lua's own order is by address. */
 #include <lualib.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +13,9 @@
 
 enum { MAX_SOURCE_BYTES = 4 * 1024 * 1024 };
 
-static const char *const removed_globals[] = {"pcall",      "xpcall", "load",    "loadfile",     "dofile",
-                                              "require",    "collectgarbage", "getmetatable", "warn", NULL};
+static const char *const removed_globals[] = {
+    "pcall",          "xpcall",       "load", "loadfile", "dofile", "require",
+    "collectgarbage", "getmetatable", "next", "warn",     NULL};
 static const char *const removed_string[] = {"find", "match", "gmatch", "gsub", "dump", NULL};
 static const char *const removed_math[] = {"random", "randomseed", NULL};
 
@@ -25,38 +26,69 @@ static void remove_all(lua_State *L, const char *const *names) {
     }
 }
 
+/* Numbers before texts before booleans; nothing else has an order that is the same in every run. */
 static int compare_keys(lua_State *L, int a, int b) {
     int ta = lua_type(L, a), tb = lua_type(L, b);
     if (ta != tb)
-        return ta == LUA_TNUMBER ? -1 : tb == LUA_TNUMBER ? 1 : ta - tb;
-    if (ta == LUA_TNUMBER)
-        return lua_compare(L, a, b, LUA_OPLT) ? -1 : 1;
-    if (ta == LUA_TSTRING)
-        return strcmp(lua_tostring(L, a), lua_tostring(L, b));
-    return 0;
+        return ta == LUA_TNUMBER ? -1 : tb == LUA_TNUMBER ? 1 : tb - ta;
+    if (ta == LUA_TBOOLEAN)
+        return lua_toboolean(L, a) - lua_toboolean(L, b);
+    return lua_compare(L, a, b, LUA_OPLT) ? -1 : lua_compare(L, b, a, LUA_OPLT);
 }
 
-/* Insertion sort of the keys: tables of a scenario are small. */
+/* Merges [begin, middle) and [middle, end) of the table at `from` into the one at `to`. */
+static void merge_keys(lua_State *L, int from, int to, lua_Integer begin, lua_Integer middle,
+                       lua_Integer end) {
+    lua_Integer left = begin, right = middle;
+    for (lua_Integer at = begin; at < end; at++) {
+        lua_rawgeti(L, from, left);
+        lua_rawgeti(L, from, right);
+        bool take_left = right >= end || (left < middle && compare_keys(L, -2, -1) <= 0);
+        lua_pop(L, take_left ? 1 : 0);
+        lua_rawseti(L, to, at);
+        lua_settop(L, 3);
+        left += take_left;
+        right += !take_left;
+    }
+}
+
+/* Sorts the keys 1..n of the table at 2 with the help of the one at 3; returns the index of the one that is sorted. */
+static int sort_keys(lua_State *L, lua_Integer n) {
+    int from = 2, to = 3;
+    for (lua_Integer width = 1; width < n; width *= 2) {
+        for (lua_Integer begin = 1; begin <= n; begin += 2 * width) {
+            lua_Integer middle = begin + width, end = begin + 2 * width;
+            merge_keys(L, from, to, begin, middle < n + 1 ? middle : n + 1,
+                       end < n + 1 ? end : n + 1);
+        }
+        int swap = from;
+        from = to;
+        to = swap;
+    }
+    return from;
+}
+
 static int sorted_pairs(lua_State *L) {
     luaL_checktype(L, 1, LUA_TTABLE);
     lua_settop(L, 1);
+    lua_newtable(L);
     lua_newtable(L);
     lua_Integer n = 0;
     lua_pushnil(L);
     while (lua_next(L, 1)) {
         lua_pop(L, 1);
-        lua_Integer at = n++;
-        for (; at > 0; at--) {
-            lua_rawgeti(L, 2, at);
-            if (compare_keys(L, lua_gettop(L), lua_gettop(L) - 1) <= 0) {
-                lua_pop(L, 1);
-                break;
-            }
-            lua_rawseti(L, 2, at + 1);
-        }
+        if (lua_type(L, -1) != LUA_TNUMBER && lua_type(L, -1) != LUA_TSTRING &&
+            lua_type(L, -1) != LUA_TBOOLEAN)
+            return luaL_error(
+                L, "pairs: a key is a %s; only numbers, texts and booleans have an order",
+                luaL_typename(L, -1));
         lua_pushvalue(L, -1);
-        lua_rawseti(L, 2, at + 1);
+        lua_rawseti(L, 2, ++n);
     }
+    host_of(L)->instructions += (uint64_t)n;
+    lua_pushvalue(L, sort_keys(L, n));
+    lua_replace(L, 2);
+    lua_settop(L, 2);
     lua_getfield(L, LUA_REGISTRYINDEX, "vramsim.pairs_next");
     lua_newtable(L);
     lua_pushvalue(L, 1);
@@ -88,27 +120,87 @@ static int pairs_next(lua_State *L) {
     return 2;
 }
 
+/* Pushes the text of a value. Addresses differ from run to run: of what has no text of its own only the type is told. */
+static void push_text(lua_State *L, int index) {
+    int type = lua_type(L, index);
+    bool has_text =
+        type == LUA_TNIL || type == LUA_TBOOLEAN || type == LUA_TNUMBER || type == LUA_TSTRING;
+    if (!has_text && luaL_getmetafield(L, index, "__tostring") != LUA_TNIL) {
+        lua_pop(L, 1);
+        has_text = true;
+    }
+    if (has_text)
+        luaL_tolstring(L, index, NULL);
+    else
+        lua_pushstring(L, luaL_typename(L, index));
+}
+
+static int to_text(lua_State *L) {
+    luaL_checkany(L, 1);
+    push_text(L, 1);
+    return 1;
+}
+
+/* string.format without addresses; upvalue 1: Lua's */
+static int format_text(lua_State *L) {
+    const char *format = luaL_checkstring(L, 1);
+    for (const char *p = strchr(format, '%'); p; p = strchr(p + 1, '%')) {
+        p += 1 + strspn(p + 1, "-+ #0123456789.");
+        if (*p == 'p')
+            return luaL_error(L, "format: addresses (%%p) differ from run to run");
+        if (*p == '\0')
+            break;
+    }
+    for (int i = 2; i <= lua_gettop(L); i++) {
+        if (lua_type(L, i) < LUA_TTABLE && lua_type(L, i) != LUA_TLIGHTUSERDATA)
+            continue;
+        push_text(L, i);
+        lua_replace(L, i);
+    }
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_insert(L, 1);
+    lua_call(L, lua_gettop(L) - 1, 1);
+    return 1;
+}
+
 /* print goes to standard error of the program through the report's notes: a scenario has no output of its own. */
 static int print_note(lua_State *L) {
     struct host *host = host_of(L);
-    struct text line = {0};
-    for (int i = 1; i <= lua_gettop(L); i++) {
-        text_format(&line, "%s%s", i > 1 ? "\t" : "", luaL_tolstring(L, i, NULL));
-        lua_pop(L, 1);
+    int count = lua_gettop(L);
+    luaL_checkstack(L, 2 * count + 2, "too many values");
+    for (int i = 1; i <= count; i++) {
+        if (i > 1)
+            lua_pushliteral(L, "\t");
+        push_text(L, i);
     }
-    const char *kept = arena_strdup(&host->info->arena, text_get(&line));
-    text_fini(&line);
+    lua_concat(L, lua_gettop(L) - count);
+    const char *kept = arena_strdup(&host->info->arena, lua_tostring(L, -1));
     if (!kept || !array_push(&host->info->notes, kept))
         tape_fail_memory(host->tape);
     return 0;
+}
+
+/* setmetatable without what Lua's collector would decide: finalizers, which no limit stops, and weak tables. */
+static int set_metatable(lua_State *L) {
+    static const char *const refused[] = {"__gc", "__mode"};
+    for (size_t i = 0; lua_istable(L, 2) && i < sizeof refused / sizeof refused[0]; i++) {
+        lua_pushstring(L, refused[i]);
+        if (lua_rawget(L, 2) != LUA_TNIL)
+            return luaL_error(L, "setmetatable: %s is left to no scenario", refused[i]);
+        lua_pop(L, 1);
+    }
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_insert(L, 1);
+    lua_call(L, lua_gettop(L) - 1, 1);
+    return 1;
 }
 
 static bool is_plain_name(const char *name) {
     if (*name == '/' || strstr(name, "..") || strlen(name) > 128)
         return false;
     for (const char *p = name; *p; p++)
-        if (!((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') || *p == '_' ||
-              *p == '-' || *p == '/'))
+        if (!((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') ||
+              *p == '_' || *p == '-' || *p == '/'))
             return false;
     return *name != '\0';
 }
@@ -125,21 +217,30 @@ bool sandbox_load(lua_State *L, const char *path, struct error *err) {
             start++;
     struct text marked = {0};
     bool ok = marks_insert(source + start, length - start, &marked);
-    xfree(source);
-    if (!ok) {
-        text_fini(&marked);
-        return error_host_memory(err);
-    }
-    char chunk[560];
+    char chunk[720];
     snprintf(chunk, sizeof chunk, "@%s", path);
-    int status = luaL_loadbufferx(L, text_get(&marked), marked.length, chunk, "t");
+    int status = LUA_OK;
+    if (ok)
+        status = luaL_loadbufferx(L, text_get(&marked), marked.length, chunk, "t");
+    if (ok && status == LUA_ERRSYNTAX) { /* said again without marks, which the message may name */
+        lua_pop(L, 1);
+        int plain = luaL_loadbufferx(L, source + start, length - start, chunk, "t");
+        status = plain == LUA_OK ? LUA_ERRSYNTAX : plain;
+        if (plain == LUA_OK) { /* but it is fine: the mistake is marks_insert's */
+            lua_pop(L, 1);
+            luaL_loadbufferx(L, text_get(&marked), marked.length, chunk, "t");
+        }
+    }
     text_fini(&marked);
+    xfree(source);
+    if (!ok)
+        return error_host_memory(err);
     if (status == LUA_OK)
         return true;
     const char *text = lua_tostring(L, -1);
     bool has_place = strncmp(text, path, strlen(path)) == 0; /* a binary chunk's message has none */
-    error_set(err, status == LUA_ERRMEM ? ERROR_LIMIT : ERROR_BAD_SCENARIO, "%s%s%s", has_place ? "" : path,
-              has_place ? "" : ": ", text);
+    error_set(err, status == LUA_ERRMEM ? ERROR_LIMIT : ERROR_BAD_SCENARIO, "%s%s%s",
+              has_place ? "" : path, has_place ? "" : ": ", text);
     lua_pop(L, 1);
     return false;
 }
@@ -171,11 +272,17 @@ static int use(lua_State *L) {
     struct host *host = host_of(L);
     const char *name = luaL_checkstring(L, 1);
     if (!is_plain_name(name))
-        return luaL_error(L, "use '%s': a name of letters, digits, '_' and '/' is expected, without '..'", name);
+        return luaL_error(
+            L, "use '%s': a name of letters, digits, '_' and '/' is expected, without '..'", name);
     lua_getfield(L, LUA_REGISTRYINDEX, "vramsim.used");
-    if (lua_getfield(L, -1, name) != LUA_TNIL)
+    int type = lua_getfield(L, -1, name);
+    if (type == LUA_TBOOLEAN)
+        return luaL_error(L, "use '%s': the file is being run already: it uses itself", name);
+    if (type != LUA_TNIL)
         return 1;
     lua_pop(L, 1);
+    lua_pushboolean(L, false); /* being run; files that use each other never end */
+    lua_setfield(L, -2, name);
     char path[700];
     snprintf(path, sizeof path, "%s/%s.lua", host->directory, name);
     if (!file_exists(path) && host->library_dir)
@@ -186,7 +293,7 @@ static int use(lua_State *L) {
     if (!sandbox_load(L, path, &err))
         return luaL_error(L, "use '%s': %s", name, err.text);
     lua_call(L, 0, 1);
-    if (lua_isnil(L, -1))
+    if (lua_isnoneornil(L, -1) || lua_isboolean(L, -1))
         return luaL_error(L, "use '%s': the file returned nothing", name);
     sandbox_close_table(L);
     lua_pushvalue(L, -1);
@@ -220,6 +327,15 @@ void sandbox_open(lua_State *L) {
     lua_register(L, "pairs", sorted_pairs);
     lua_register(L, "print", print_note);
     lua_register(L, "use", use);
+    lua_register(L, "tostring", to_text);
+    lua_getglobal(L, "setmetatable");
+    lua_pushcclosure(L, set_metatable, 1);
+    lua_setglobal(L, "setmetatable");
+    lua_getglobal(L, "string");
+    lua_getfield(L, -1, "format");
+    lua_pushcclosure(L, format_text, 1);
+    lua_setfield(L, -2, "format");
+    lua_pop(L, 1);
 }
 
 /* After everything is registered. */

@@ -79,9 +79,13 @@ static void hook(lua_State *L, lua_Debug *ar) {
 static int add_place(lua_State *L) {
     struct host *host = host_of(L);
     lua_Debug ar;
-    if (!lua_isstring(L, 1) && !luaL_getmetafield(L, 1, "__tostring"))
+    if (lua_isstring(L, 1))
+        lua_pushvalue(L, 1);
+    else if (luaL_callmeta(L, 1, "__tostring") && lua_isstring(L, -1))
+        lua_settop(L, lua_gettop(L)); /* its own words */
+    else
         lua_pushfstring(L, "the scenario raised an error that is a %s", luaL_typename(L, 1));
-    const char *text = luaL_tolstring(L, lua_isstring(L, 1) ? 1 : -1, NULL);
+    const char *text = lua_tostring(L, -1);
     if (host->stopped)
         return 1;
     bool in_library = false;

@@ -190,6 +190,9 @@ static void run_node(struct tape *tape, struct engine_run *engine, struct node *
     }
     tape->op = node->op->name;
     tape->backward_owner = strtab_text(&tape->strings, node->owner);
+    if (node->released)
+        tape_fail(tape, ERROR_BAD_SCENARIO, "backward: through %s a second time, whose saved tensors are gone",
+                  node->op->name);
     node_unpack(tape, node);
     bool defined = false;
     for (unsigned i = 0; i < node->output_count; i++)
@@ -202,6 +205,7 @@ static void run_node(struct tape *tape, struct engine_run *engine, struct node *
         tensor_unref(tape, node->buffers[i]);
         node->buffers[i] = NULL;
     }
+    node->released = node->released || node_has_saved(node);
     node_release_saved(tape, node);
     for (unsigned i = 0; i < node->edge_count; i++) {
         struct node *next = node->edges[i].node;

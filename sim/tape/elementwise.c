@@ -49,6 +49,13 @@ struct tensor *elementwise(struct tape *tape, const char *name, enum dtype dtype
 
 void elementwise_(struct tape *tape, const char *name, struct tensor *self,
                   struct tensor *const *others, unsigned count) {
+    for (unsigned i = 0; i < count; i++) {
+        struct shape both;
+        char a[128], b[128];
+        if (!shape_broadcast(&self->shape, &others[i]->shape, &both) || !shape_equal(&both, &self->shape))
+            tape_fail(tape, ERROR_BAD_SCENARIO, "%s: shape %s does not broadcast to %s", name,
+                      shape_format(&others[i]->shape, a, sizeof a), shape_format(&self->shape, b, sizeof b));
+    }
     tape_kernel(tape, name, (uint64_t)shape_numel(&self->shape),
                 2 * tensor_nbytes(self) + kernel_bytes(others, count), self->dtype);
 }

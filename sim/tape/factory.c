@@ -63,7 +63,7 @@ static void run_arange(struct tape *tape, struct op_call *call) {
     }
     if (call->arg[2].given)
         step = call->arg[2].number;
-    if (step == 0 || (end - start) / step < 0 || (end - start) / step > 1e15) {
+    if (!((end - start) / step >= 0 && (end - start) / step <= 1e15)) { /* not a number neither */
         tape_fail(tape, ERROR_BAD_SCENARIO, "arange: from %g to %g by %g has no size", start, end,
                   step);
         end = start;

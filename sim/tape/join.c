@@ -53,7 +53,8 @@ struct tensor *aten_cat(struct tape *tape, struct tensor *const *list, size_t co
         int64_t own = other.size[dim];
         other.size[dim] = shape.size[dim];
         fits = shape_equal(&other, &shape);
-        shape.size[dim] += own;
+        if (shape.size[dim] < INT64_C(1) << 60) /* more is refused where it becomes a tensor */
+            shape.size[dim] += own;
         dtype = dtype_promote(dtype, list[i]->dtype);
         if (!fits) {
             char a[128], b[128];

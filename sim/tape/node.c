@@ -154,6 +154,13 @@ static void drop_packed(struct node_extra *extra) {
         extra->packed[i].hooks->drop(extra->packed[i].hooks->user, extra->packed[i].value);
 }
 
+bool node_has_saved(const struct node *node) {
+    for (unsigned i = 0; i < NODE_MAX_SAVED; i++)
+        if (node->saved[i])
+            return true;
+    return node->extra && node->extra->packed_count > 0;
+}
+
 void node_release_saved(struct tape *tape, struct node *node) {
     for (unsigned i = 0; i < NODE_MAX_SAVED; i++) {
         tensor_unref(tape, node->saved[i]); /* saved tensors have no history: no recursion */

@@ -63,6 +63,7 @@ struct node {
     struct tensor *variable;   /* AccumulateGrad: the leaf, counted */
     uint32_t dependencies;     /* during backward: edges that have still to deliver */
     uint32_t mark;             /* during backward: number of the run that visited it */
+    bool released;             /* backward has run it and let go what it had saved */
     bool pooled;               /* has room for NODE_POOLED edges and returns to the pool */
 };
 
@@ -92,6 +93,7 @@ void node_unref(struct tape *tape, struct node *node);
 void node_unpack(struct tape *tape, struct node *node);
 void node_release_unpacked(struct tape *tape, struct node *node);
 void node_release_saved(struct tape *tape, struct node *node);
+bool node_has_saved(const struct node *node);
 
 /* root.backward(gradient): without a gradient (NULL) `root` must be a scalar. May run within a node of another backward, as
  * a reentrant checkpoint does. */

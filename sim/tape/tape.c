@@ -241,8 +241,10 @@ struct tensor *tape_alias(struct tape *tape, struct tensor *t, const struct shap
     alias->storage->refs++;
     alias->dtype = t->dtype;
     alias->host = t->host;
-    alias->shape = *shape;
-    memcpy(alias->stride, stride, sizeof alias->stride);
+    uint64_t bytes; /* a view may have any number of elements, which sums of sizes must stand */
+    bool fits = shape_bytes(tape, t->dtype, shape, &bytes);
+    alias->shape = fits ? *shape : t->shape;
+    memcpy(alias->stride, fits ? stride : t->stride, sizeof alias->stride);
     return alias;
 }
 

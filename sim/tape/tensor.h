@@ -59,6 +59,7 @@ struct tensor {
 struct tensor *tensor_ref(struct tensor *t); /* NULL is passed through */
 void tensor_unref(struct tape *tape, struct tensor *t);
 
+/* -1 when a size is negative, the largest number when there are more elements than that: no tensor has either. */
 int64_t shape_numel(const struct shape *shape);
 bool shape_equal(const struct shape *a, const struct shape *b);
 /* "[2, 256, 4096]" into out; returns out. */

@@ -188,15 +188,13 @@ static unsigned dim_of(struct tape *tape, const struct op_call *call, const stru
 static struct shape resolve_shape(struct tape *tape, const struct op_call *call,
                                   const struct tensor *t, const struct shape *wanted) {
     struct shape shape = *wanted;
-    int64_t known = 1;
     int unknown = -1;
-    for (unsigned i = 0; i < shape.ndim; i++)
-        if (shape.size[i] == -1 && unknown < 0)
+    for (unsigned i = 0; i < shape.ndim && unknown < 0; i++)
+        if (shape.size[i] == -1)
             unknown = (int)i;
-        else
-            known *= shape.size[i];
     if (unknown >= 0) {
-        int64_t n = shape_numel(&t->shape);
+        shape.size[unknown] = 1;
+        int64_t n = shape_numel(&t->shape), known = shape_numel(&shape);
         if (known <= 0 || n % known != 0) {
             char a[128], b[128];
             tape_fail(tape, ERROR_BAD_SCENARIO, "%s: shape %s does not divide into %s", call->op->name,
@@ -291,7 +289,10 @@ static void run_select(struct tape *tape, struct op_call *call) {
     struct tensor *t = call->arg[0].tensor;
     unsigned dim = dim_of(tape, call, &call->arg[1], &t->shape);
     struct shape shape = {.ndim = 0};
-    int64_t stride[TENSOR_MAX_DIMS] = {0};
+    int64_t stride[TENSOR_MAX_DIMS] = {0}, index = call->arg[2].integer;
+    int64_t n = t->shape.ndim ? t->shape.size[dim] : 0;
+    if (index < -n || index >= n)
+        tape_fail(tape, ERROR_BAD_SCENARIO, "select: index %lld of a dim of size %lld", (long long)index, (long long)n);
     for (unsigned i = 0; i < t->shape.ndim; i++)
         if (i != dim) {
             stride[shape.ndim] = t->stride[i];

@@ -38,11 +38,20 @@ static inline void scenario_case_fini(struct scenario_case *c) {
     log_sink_fini(&c->sink);
 }
 
-/* A message without the folders of this machine: SOURCE_DIR/ is cut out wherever it stands. */
+/* A message without the folders of this machine (SOURCE_DIR/ is cut out) and without the library's line numbers, which
+ * change: scenarios/lib/nn.lua:LINE. */
 static inline void scenario_case_relative(char *text) {
-    static const char root[] = SOURCE_DIR "/";
+    static const char root[] = SOURCE_DIR "/", library[] = "scenarios/lib/";
     for (char *at = strstr(text, root); at; at = strstr(at, root))
         memmove(at, at + sizeof root - 1, strlen(at + sizeof root - 1) + 1);
+    for (char *at = strstr(text, library); at; at = strstr(at + 1, library)) {
+        char *colon = at + strcspn(at, ": ");
+        size_t digits = *colon == ':' ? strspn(colon + 1, "0123456789") : 0;
+        if (digits < 1 || strlen(text) + 4 >= sizeof((struct error *)0)->text)
+            continue;
+        memmove(colon + 5, colon + 1 + digits, strlen(colon + 1 + digits) + 1);
+        memcpy(colon + 1, "LINE", 4);
+    }
 }
 
 #endif

@@ -1,0 +1,2 @@
+local t = setmetatable({}, { __index = function(_, key) error("no " .. key) end })
+local u = t.field

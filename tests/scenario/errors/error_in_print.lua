@@ -1,0 +1,1 @@
+print(1, setmetatable({}, { __tostring = function() error("in tostring") end }))

@@ -1,0 +1,1 @@
+error("what went wrong")

@@ -1,0 +1,1 @@
+local x = torch.zeros({ 1 << 40, 1 << 40 })

@@ -1,0 +1,2 @@
+local l = torch.list()
+l[3] = torch.zeros({ 1 })

@@ -1,0 +1,2 @@
+-- memory: 16
+local s = ("x"):rep(1 << 40)

@@ -1,0 +1,5 @@
+-- memory: 16
+local t = {}
+while true do
+  t[#t + 1] = {}
+end

@@ -1,0 +1,3 @@
+for k in next, { a = 1 } do
+  print(k)
+end

@@ -1,0 +1,1 @@
+local s = ("aaa"):find("a")

@@ -1,0 +1,1 @@
+parameters { { "widths", { 1, "two" }, "widths" } }

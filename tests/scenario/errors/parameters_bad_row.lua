@@ -1,0 +1,1 @@
+parameters { { "batch", 1, "samples" }, 5 }

@@ -1,0 +1,3 @@
+local x = 1
+local y = x.field.other
+return {}

@@ -1,0 +1,2 @@
+-- set: bias=maybe
+parameters { { "bias", true, "with bias" } }

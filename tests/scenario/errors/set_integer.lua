@@ -1,0 +1,2 @@
+-- set: width=4x
+parameters { { "width", 4, "width" } }

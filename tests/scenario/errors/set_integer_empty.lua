@@ -1,0 +1,2 @@
+-- set: width=
+parameters { { "width", 4, "width" } }

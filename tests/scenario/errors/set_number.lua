@@ -1,0 +1,2 @@
+-- set: clip=much
+parameters { { "clip", 0.5, "norm" } }

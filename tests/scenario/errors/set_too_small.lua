@@ -1,0 +1,2 @@
+-- set: batch=-1
+parameters { { "batch", 1, "samples", min = 1 } }

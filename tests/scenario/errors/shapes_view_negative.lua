@@ -1,0 +1,2 @@
+local x = torch.zeros({ 10 })
+local y = x:view(-5, -2)

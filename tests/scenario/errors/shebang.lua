@@ -1,0 +1,3 @@
+#!/usr/bin/env vramsim
+print("on line 2")
+error("here")

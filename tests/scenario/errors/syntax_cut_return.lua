@@ -1,0 +1,4 @@
+local function f()
+  local x =
+  return x
+end

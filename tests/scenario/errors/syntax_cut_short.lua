@@ -1,0 +1,4 @@
+-- a mark must not complete it
+if true then
+  local x =
+end

@@ -1,0 +1,2 @@
+local x = "abc
+local y = 1

@@ -1,0 +1,1 @@
+local x = tosrch.zeros({ 2 })

@@ -1,0 +1,2 @@
+-- set: widht=5
+parameters { { "width", 4, "width" }, { "depth", 2, "depth" } }

@@ -1,0 +1,1 @@
+local m = use "no_such_file"

@@ -1,0 +1,1 @@
+local m = use "parts/with_syntax_error"

@@ -1,0 +1,1 @@
+local y = torch.relu("text")

@@ -1,0 +1,1 @@
+local x = torch.zeros({ 2 }, "fp7")
