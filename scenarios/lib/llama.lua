@@ -295,6 +295,7 @@ end
 local function with_defaults(config)
   config.head_dim = (config.head_dim or 0) > 0 and config.head_dim or config.hidden // config.heads
   config.rotary_dim = config.rotary_dim or config.head_dim
+  assert(config.rotary_dim % 2 == 0, "rotary embeddings turn pairs: the width of a head must be even")
   local given = config.classes or {}
   config.classes = setmetatable({}, {
     __index = function(_, name)
