@@ -13,6 +13,7 @@ function vision_training.run(defaults)
     { "image_size", 224, "height and width of an image", min = 1 },
     { "classes", 1000, "classes", min = 1 },
     { "channels_last", false, "model and images in channels_last" },
+    { "eval", false, "model.eval(): running statistics, no dropout, gradients all the same" },
     { "cudnn_workspace", "estimated", "workspace of convolutions: cuDNN's own choice, not known here", one_of = { "estimated", "none" } },
   }
   local own = {}
@@ -38,6 +39,9 @@ function vision_training.run(defaults)
     torch.set_default_dtype(default)
     return built
   end)
+  if p.eval then
+    nn.train(model, false)
+  end
   if p.channels_last then
     nn.to_memory_format(model, "channels_last")
   end

@@ -176,7 +176,9 @@ static void backward_in_two(struct tape *tape, struct node *node, struct tensor 
         unstage(tape, s);
     }
     if (node_wants(node, 0)) {
-        out[0] = tape_new_format(tape, input->dtype, &input->shape, tensor_suggest_format(input));
+        /* batch_norm_elementwise_backward_eval makes it contiguous whatever the input is */
+        out[0] = tape_new_format(tape, input->dtype, &input->shape,
+                                 node->args[0] ? tensor_suggest_format(input) : FORMAT_CONTIGUOUS);
         own_kernel(tape, "batch_norm_backward_elemt", input, 3);
     }
     for (unsigned i = 0; i < 2; i++)
