@@ -156,7 +156,6 @@ static const luaL_Reg methods[] = {{"append", list_append}, {NULL, NULL}};
 /* The `torch` table is on top of the stack. */
 void lists_open(lua_State *L) {
     names_watch(L, list_new);
-    names_watch(L, list_append);
     names_watch(L, tensors_in);
     names_watch(L, list_newindex);
     lua_pushcfunction(L, list_new);

@@ -257,11 +257,16 @@ static void drop_stale(lua_State *L, struct host *host, lua_Debug *ar, struct fr
     frame->held.count = to;
 }
 
+static size_t address_byte(lua_CFunction function) {
+    return (uintptr_t)function >> 4 & 255;
+}
+
 static void watch(lua_State *L, lua_CFunction function, bool passes) {
     struct host *host = host_of(L);
     struct watched watched = {function, passes};
     if (!array_push(&host->names.watched, watched))
         tape_fail_memory(host->tape);
+    host->names.may_be_watched[address_byte(function)] = true;
 }
 
 void names_watch(lua_State *L, lua_CFunction function) {
@@ -273,7 +278,7 @@ void names_watch_python(lua_State *L, lua_CFunction function) {
 }
 
 static const struct watched *find_watched(const struct names *names, lua_CFunction function) {
-    for (size_t i = 0; i < names->watched.count; i++)
+    for (size_t i = 0; names->may_be_watched[address_byte(function)] && i < names->watched.count; i++)
         if (names->watched.at[i].function == function)
             return &names->watched.at[i];
     return NULL;

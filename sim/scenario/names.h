@@ -77,6 +77,7 @@ struct names {
     size_t depth;
     uint32_t scan;
     ARRAY(struct watched) watched;
+    bool may_be_watched[256]; /* by a byte of the function's address: most calls are of others */
     struct visited *visited; /* open addressing; entries of other walks are free */
     size_t visited_count, visited_capacity;
     uint64_t visit;
