@@ -79,10 +79,27 @@ static enum dtype autocast_target(const struct tape *tape, const struct op_call 
         }
         return widest;
     }
+    case AUTOCAST_FP32_DTYPE: /* see set_dtype */
     case AUTOCAST_NONE:
         break;
     }
     return DTYPE_NONE;
+}
+
+/* fp32_set_opt_dtype (ATen/autocast_mode.h): the op is asked for a float32 result by its dtype argument, and casts its
+ * input itself or reads it as it is. */
+static void set_dtype(struct op_call *call) {
+    if (call->op->autocast != AUTOCAST_FP32_DTYPE || !is_eligible(call->arg[0].tensor))
+        return;
+    unsigned index = 0;
+    for (const char *p = call->op->signature; *p; p++) {
+        if (strncmp(p, "dtype:", 6) == 0 && !call->arg[index].given) {
+            call->arg[index].given = true;
+            call->arg[index].integer = DTYPE_FLOAT32;
+            call->arg[index].text = op_dtype_marker;
+        }
+        index += *p == ' ';
+    }
 }
 
 static void run_plain(struct tape *tape, struct op_call *call) {
@@ -104,6 +121,7 @@ static void run_plain(struct tape *tape, struct op_call *call) {
 }
 
 static void run_autocast(struct tape *tape, struct op_call *call) {
+    set_dtype(call);
     enum dtype target = autocast_target(tape, call);
     struct tensor *casts[OP_MAX_ARGS] = {NULL}, *originals[OP_MAX_ARGS];
     enum dtype region = tape->autocast;

@@ -70,7 +70,7 @@ static void run_log_softmax(struct tape *tape, struct op_call *call) {
 }
 
 const struct op ops_softmax[] = {
-    {"softmax", "self:T dim:i dtype:d?", AUTOCAST_FP32, "softmax over a dim", run_softmax, NULL},
-    {"log_softmax", "self:T dim:i dtype:d?", AUTOCAST_FP32, "logarithm of softmax", run_log_softmax, NULL},
+    {"softmax", "self:T dim:i dtype:d?", AUTOCAST_FP32_DTYPE, "softmax over a dim", run_softmax, NULL},
+    {"log_softmax", "self:T dim:i dtype:d?", AUTOCAST_FP32_DTYPE, "logarithm of softmax", run_log_softmax, NULL},
     {0},
 };
