@@ -43,27 +43,23 @@ function training.build(class, config, dtype, on_host)
   return model
 end
 
--- What runs under autocast: the forward, and the loss' share of the step.
-local function forward_loss(p, forward, ...)
-  local out = forward(...)
-  local loss = out
-  if type(out) == "table" then
-    loss = out.loss
-  else
-    out = nil
-  end
-  if p.accumulate > 1 then
-    loss = loss / p.accumulate
-  end
-  return out, loss
-end
-
 -- One optimizer step over p.accumulate micro-batches. forward(...) returns the loss, or a table of results with the loss
 -- among them, which the step's name `out` then holds. scaler: amp.GradScaler or nil.
 function training.step(p, optimizer, scaler, forward, ...)
   for _ = 1, p.accumulate do
     phase "forward"
-    local out, loss = torch.autocast(p.autocast, forward_loss, p, forward, ...)
+    local region = torch.autocast_enter(p.autocast) -- with torch.autocast(...):
+    local out = forward(...)
+    local loss = out
+    if type(out) == "table" then
+      loss = out.loss
+    else
+      out = nil
+    end
+    if p.accumulate > 1 then
+      loss = loss / p.accumulate
+    end
+    torch.autocast_leave(region)
     phase "backward"
     if scaler then
       scaler:scale(loss):backward()

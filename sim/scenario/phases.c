@@ -164,6 +164,27 @@ static int autocast(lua_State *L) {
     return lua_gettop(L) - 1;
 }
 
+/* torch.autocast_enter(dtype) ... torch.autocast_leave(what enter returned): a region within a function, whose names stay
+ * its own */
+static int autocast_enter(lua_State *L) {
+    struct tape *tape = host_of(L)->tape;
+    const char *name = luaL_checkstring(L, 1);
+    enum dtype dtype = strcmp(name, "none") == 0 ? DTYPE_NONE : dtype_find(name), outer = tape->autocast;
+    if (dtype == DTYPE_NONE && strcmp(name, "none") != 0)
+        return luaL_error(L, "autocast: unknown type '%s'", name);
+    tape_autocast_enter(tape, dtype);
+    lua_pushstring(L, outer == DTYPE_NONE ? "none" : dtype_name(outer));
+    return 1;
+}
+
+static int autocast_leave(lua_State *L) {
+    struct tape *tape = host_of(L)->tape;
+    const char *name = luaL_checkstring(L, 1);
+    luaL_argcheck(L, tape->autocast_depth > 0, 1, "no autocast region is open");
+    tape_autocast_leave(tape, strcmp(name, "none") == 0 ? DTYPE_NONE : dtype_find(name));
+    return 0;
+}
+
 /* torch.hold(t, category, name): the optimizer's state and the like; held to the end of the run */
 static int hold(lua_State *L) {
     struct host *host = host_of(L);
@@ -210,11 +231,14 @@ void phases_open(lua_State *L) {
         {"autocast_dtype", autocast_dtype},
         {"no_grad", no_grad},
         {"autocast", autocast},
+                                         {"autocast_enter", autocast_enter},
+                                         {"autocast_leave", autocast_leave},
         {"hold", hold},
         {"keep", keep},
         {"synchronize", synchronize},
         {NULL, NULL}};
-    static const lua_CFunction watched[] = {mark, phase, begin_step, synchronize, hold, keep};
+    static const lua_CFunction watched[] = {mark, phase, begin_step, synchronize, hold, keep, autocast_enter,
+                                            autocast_leave};
     for (size_t i = 0; i < sizeof watched / sizeof watched[0]; i++)
         names_watch(L, watched[i]);
     names_watch_python(L, no_grad);
