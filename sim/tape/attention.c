@@ -197,7 +197,8 @@ struct backward_kernel {
     bool computes_delta;
 };
 
-/* sm_75 has 64 KiB of shared memory, sm_86, sm_89 and sm_120 have 99: blocks of 128 queries do not fit. */
+/* sm_75 has 64 KiB of shared memory, sm_86, sm_89 and sm_120 have 99: most blocks of 128 queries do not fit. Seen in
+ * recordings of sm_86 and sm_89: those of 16 bits fit up to heads of 96 and again above 128, where tiles are narrower. */
 static bool has_small_shared_memory(const struct tape *tape) {
     uint32_t sm = tape->device->compute_capability;
     return sm == 75 || sm == 86 || sm == 89 || sm == 120;
@@ -210,6 +211,8 @@ static struct backward_kernel backward_kernel(const struct tape *tape, const str
     bool small = has_small_shared_memory(tape);
     if (half && small && sm >= 80 && widest > 64 && widest <= 96) /* made for these cards */
         return (struct backward_kernel){.queries = 128, .keys = 64, .keeps_in_registers = true, .computes_delta = true};
+    if (half && small && sm >= 80 && widest > 128)
+        kernel.queries = 128;
     if (widest > 64 && !small && (sm >= 80 || (sm >= 70 && half)))
         kernel.queries = 128;
     int64_t width = widest <= 64 ? 64 : widest <= 128 ? 128 : INT64_MAX; /* the widest head of the kernel */
