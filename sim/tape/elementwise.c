@@ -446,9 +446,11 @@ static void run_div_(struct tape *tape, struct op_call *call) {
 
 static void run_floor_divide(struct tape *tape, struct op_call *call) {
     struct tensor *in[2] = {call->arg[0].tensor, call->arg[1].tensor};
-    enum dtype dtype = in[0] && in[1] ? result_type(in[0], in[1]) : (in[0] ? in[0] : in[1])->dtype;
-    struct tensor *only = in[0] ? in[0] : in[1];
-    give(call, elementwise(tape, "floor_divide", dtype, in[0] && in[1] ? in : &only, in[0] && in[1] ? 2 : 1));
+    unsigned tensors = in[0] && in[1] ? 2 : 1; /* the other one is a number */
+    if (!in[0])
+        in[0] = in[1];
+    enum dtype dtype = tensors == 2 ? result_type(in[0], in[1]) : in[0]->dtype;
+    give(call, elementwise(tape, "floor_divide", dtype, in, tensors));
 }
 
 static void run_bitwise_not(struct tape *tape, struct op_call *call) {

@@ -88,7 +88,7 @@ static void run_index_put_(struct tape *tape, struct op_call *call) {
     struct tensor *t = call->arg[0].tensor;
     if (tape->grad_enabled && (t->requires_grad || call->arg[2].tensor->requires_grad))
         tape_fail(tape, ERROR_BAD_SCENARIO, "index_put_: its gradient is not modelled yet; call it under no_grad");
-    elementwise_(tape, "index_put", t, &call->arg[1].tensor, 1);
+    tape_kernel(tape, "index_put", 0, tensor_nbytes(call->arg[1].tensor) + 2 * tensor_nbytes(call->arg[2].tensor), t->dtype);
     give(call, tensor_ref(t));
 }
 
@@ -97,7 +97,8 @@ static void run_scatter_(struct tape *tape, struct op_call *call) {
     struct tensor *t = call->arg[0].tensor;
     if (tape->grad_enabled && t->requires_grad)
         tape_fail(tape, ERROR_BAD_SCENARIO, "scatter_: its gradient is not modelled yet; call it under no_grad");
-    elementwise_(tape, "scatter", t, &call->arg[2].tensor, 1);
+    const struct tensor *index = call->arg[2].tensor;
+    tape_kernel(tape, "scatter", 0, tensor_nbytes(index) + (uint64_t)shape_numel(&index->shape) * dtype_bytes(t->dtype), t->dtype);
     give(call, tensor_ref(t));
 }
 
