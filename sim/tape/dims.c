@@ -1,8 +1,8 @@
 /* dims.c: views that reorder, drop or part dims: permute, squeeze, unflatten; and repeat, which copies. */
 #include "op.h"
 
-static void give_view(struct tape *tape, struct op_call *call, struct node *node, const struct shape *shape,
-                      const int64_t *stride) {
+static void give_view(struct tape *tape, struct op_call *call, struct node *node,
+                      const struct shape *shape, const int64_t *stride) {
     struct tensor *out = tape_alias(tape, call->arg[0].tensor, shape, stride);
     out->is_view = true;
     node_set_output(node, out, 0);
@@ -40,8 +40,8 @@ static void run_permute(struct tape *tape, struct op_call *call) {
     }
     if (!fits) {
         char a[128];
-        tape_fail(tape, ERROR_BAD_SCENARIO, "permute: %s is no order of %u dims", shape_format(dims, a, sizeof a),
-                  t->shape.ndim);
+        tape_fail(tape, ERROR_BAD_SCENARIO, "permute: %s is no order of %u dims",
+                  shape_format(dims, a, sizeof a), t->shape.ndim);
         call->out[call->out_count++] = tensor_ref(t);
         return;
     }
@@ -63,8 +63,8 @@ static void run_squeeze(struct tape *tape, struct op_call *call) {
     struct tensor *t = call->arg[0].tensor;
     unsigned dim = 0;
     if (call->arg[1].given && !shape_wrap_dim(&t->shape, call->arg[1].integer, &dim))
-        tape_fail(tape, ERROR_BAD_SCENARIO, "squeeze: dim %lld of a tensor of %u dims", (long long)call->arg[1].integer,
-                  t->shape.ndim);
+        tape_fail(tape, ERROR_BAD_SCENARIO, "squeeze: dim %lld of a tensor of %u dims",
+                  (long long)call->arg[1].integer, t->shape.ndim);
     struct shape shape = {.ndim = 0};
     int64_t stride[TENSOR_MAX_DIMS] = {0};
     for (unsigned i = 0; i < t->shape.ndim; i++) {
@@ -81,9 +81,10 @@ static void run_unflatten(struct tape *tape, struct op_call *call) {
     struct tensor *t = call->arg[0].tensor;
     const struct shape *sizes = &call->arg[2].shape;
     unsigned dim = 0;
-    if (!shape_wrap_dim(&t->shape, call->arg[1].integer, &dim) || t->shape.ndim + sizes->ndim > TENSOR_MAX_DIMS) {
-        tape_fail(tape, ERROR_BAD_SCENARIO, "unflatten: dim %lld of a tensor of %u dims", (long long)call->arg[1].integer,
-                  t->shape.ndim);
+    if (!shape_wrap_dim(&t->shape, call->arg[1].integer, &dim) ||
+        t->shape.ndim + sizes->ndim > TENSOR_MAX_DIMS) {
+        tape_fail(tape, ERROR_BAD_SCENARIO, "unflatten: dim %lld of a tensor of %u dims",
+                  (long long)call->arg[1].integer, t->shape.ndim);
         call->out[call->out_count++] = tensor_ref(t);
         return;
     }
@@ -106,7 +107,8 @@ static void backward_repeat(struct tape *tape, struct node *node, struct tensor 
     struct shape split = {.ndim = 0};
     uint32_t mask = 0;
     for (unsigned i = 0; i < grads[0]->shape.ndim; i++) {
-        int64_t size = i < leading ? 1 : own->size[i - leading], times = grads[0]->shape.size[i] / (size ? size : 1);
+        int64_t size = i < leading ? 1 : own->size[i - leading],
+                times = grads[0]->shape.size[i] / (size ? size : 1);
         if (times != 1) {
             mask |= UINT32_C(1) << split.ndim;
             split.size[split.ndim++] = times;
@@ -127,7 +129,8 @@ static void run_repeat(struct tape *tape, struct op_call *call) {
     const struct shape *times = &call->arg[1].shape;
     struct shape shape = *times;
     if (times->ndim < t->shape.ndim || times->ndim + t->shape.ndim > TENSOR_MAX_DIMS) {
-        tape_fail(tape, ERROR_BAD_SCENARIO, "repeat: %u numbers for a tensor of %u dims", times->ndim, t->shape.ndim);
+        tape_fail(tape, ERROR_BAD_SCENARIO, "repeat: %u numbers for a tensor of %u dims",
+                  times->ndim, t->shape.ndim);
         call->out[call->out_count++] = tensor_ref(t);
         return;
     }
@@ -143,8 +146,10 @@ static void run_repeat(struct tape *tape, struct op_call *call) {
 
 const struct op ops_dims[] = {
     {"permute", "self:T dims:I", AUTOCAST_NONE, "the dims in another order", run_permute, NULL},
-    {"squeeze", "self:T dim:i?", AUTOCAST_NONE, "without a dim of size 1, or all of them", run_squeeze, NULL},
-    {"repeat", "self:T repeats:I", AUTOCAST_NONE, "a copy, each dim so many times", run_repeat, NULL},
+    {"squeeze", "self:T dim:i?", AUTOCAST_NONE, "without a dim of size 1, or all of them",
+     run_squeeze, NULL},
+    {"repeat", "self:T repeats:I", AUTOCAST_NONE, "a copy, each dim so many times", run_repeat,
+     NULL},
     {"unflatten", "self:T dim:i sizes:I", AUTOCAST_NONE, "one dim as several", run_unflatten, NULL},
     {0},
 };

@@ -36,6 +36,7 @@ static void run_dropout(struct tape *tape, struct op_call *call) {
 }
 
 const struct op ops_dropout[] = {
-    {"dropout", "input:T p:f training:b=1", AUTOCAST_NONE, "elements zeroed at random", run_dropout, NULL},
+    {"dropout", "input:T p:f training:b=1", AUTOCAST_NONE, "elements zeroed at random", run_dropout,
+     NULL},
     {0},
 };

@@ -8,13 +8,15 @@ static void backward_masked_fill(struct tape *tape, struct node *node, struct te
     out[0] = elementwise(tape, "masked_fill", grads[0]->dtype, in, 2);
 }
 
-static const struct backward_op masked_fill_backward = {"MaskedFillBackward0", backward_masked_fill};
+static const struct backward_op masked_fill_backward = {"MaskedFillBackward0",
+                                                        backward_masked_fill};
 
 /* The value is a number. The result is a copy of self with the values in it: the mask is read as it is. */
 static void run_masked_fill(struct tape *tape, struct op_call *call) {
     struct tensor *in[2] = {call->arg[0].tensor, call->arg[1].tensor};
     if (in[1]->dtype != DTYPE_BOOL)
-        tape_fail(tape, ERROR_BAD_SCENARIO, "masked_fill: the mask is %s, expected bool", dtype_name(in[1]->dtype));
+        tape_fail(tape, ERROR_BAD_SCENARIO, "masked_fill: the mask is %s, expected bool",
+                  dtype_name(in[1]->dtype));
     struct node *node = node_create(tape, &masked_fill_backward, in, 1, 1);
     node_save(tape, node, 0, in[1]);
     struct tensor *out = elementwise(tape, "masked_fill", in[0]->dtype, in, 2);
@@ -35,7 +37,8 @@ static const struct backward_op gather_backward = {"GatherBackward0", backward_g
 static void run_gather(struct tape *tape, struct op_call *call) {
     struct tensor *t = call->arg[0].tensor, *index = call->arg[2].tensor;
     if (index->shape.ndim != t->shape.ndim || dtype_is_float(index->dtype))
-        tape_fail(tape, ERROR_BAD_SCENARIO, "gather: wants integer indices of %u dims", t->shape.ndim);
+        tape_fail(tape, ERROR_BAD_SCENARIO, "gather: wants integer indices of %u dims",
+                  t->shape.ndim);
     struct node *node = node_create(tape, &gather_backward, &t, 1, 1);
     node_save(tape, node, 0, t);
     node_save(tape, node, 1, index);
@@ -59,7 +62,8 @@ static const struct backward_op triangle_backward = {"TrilBackward0", backward_t
 static void run_triangle(struct tape *tape, struct op_call *call) {
     struct tensor *t = call->arg[0].tensor;
     struct node *node = node_create(tape, &triangle_backward, &t, 1, 1);
-    struct tensor *out = t->host ? tape_new_host(tape, t->dtype, &t->shape) : tape_new(tape, t->dtype, &t->shape);
+    struct tensor *out =
+        t->host ? tape_new_host(tape, t->dtype, &t->shape) : tape_new(tape, t->dtype, &t->shape);
     if (!out->host)
         tape_kernel(tape, "triangle", 0, 2 * tensor_nbytes(t), t->dtype);
     node_set_output(node, out, 0);
@@ -71,16 +75,19 @@ static void run_triangle(struct tape *tape, struct op_call *call) {
 static void run_choice(struct tape *tape, struct op_call *call) {
     struct tensor *in[2] = {call->arg[0].tensor, call->arg[1].tensor};
     if (tape->grad_enabled && (in[0]->requires_grad || in[1]->requires_grad))
-        tape_fail(tape, ERROR_BAD_SCENARIO, "%s: its gradient is not modelled yet; call it under no_grad", call->op->name);
+        tape_fail(tape, ERROR_BAD_SCENARIO,
+                  "%s: its gradient is not modelled yet; call it under no_grad", call->op->name);
     call->out[call->out_count++] =
         elementwise(tape, call->op->name, dtype_promote(in[0]->dtype, in[1]->dtype), in, 2);
 }
 
 const struct op ops_masked[] = {
-    {"masked_fill", "self:T mask:T value:f", AUTOCAST_NONE, "a number where the mask is set", run_masked_fill, NULL},
+    {"masked_fill", "self:T mask:T value:f", AUTOCAST_NONE, "a number where the mask is set",
+     run_masked_fill, NULL},
     {"minimum", "self:T other:T", AUTOCAST_NONE, "the smaller of two", run_choice, NULL},
     {"maximum", "self:T other:T", AUTOCAST_NONE, "the larger of two", run_choice, NULL},
-    {"gather", "self:T dim:i index:T", AUTOCAST_NONE, "elements along a dim by index", run_gather, NULL},
+    {"gather", "self:T dim:i index:T", AUTOCAST_NONE, "elements along a dim by index", run_gather,
+     NULL},
     {"tril", "self:T diagonal:i=0", AUTOCAST_NONE, "the lower triangle", run_triangle, NULL},
     {"triu", "self:T diagonal:i=0", AUTOCAST_NONE, "the upper triangle", run_triangle, NULL},
     {0},

@@ -3,8 +3,15 @@
 #include "op.h"
 
 enum {
-    SAVED_INPUT, SAVED_WEIGHT, SAVED_BIAS, SAVED_MEAN, SAVED_RSTD,
-    GAMMA_COLUMNS = 32, GAMMA_ROWS = 32, GAMMA_MAX_GRID = 64 * 1024 / 2, GAMMA_MANY_ROWS = 64 * 1024,
+    SAVED_INPUT,
+    SAVED_WEIGHT,
+    SAVED_BIAS,
+    SAVED_MEAN,
+    SAVED_RSTD,
+    GAMMA_COLUMNS = 32,
+    GAMMA_ROWS = 32,
+    GAMMA_MAX_GRID = 64 * 1024 / 2,
+    GAMMA_MANY_ROWS = 64 * 1024,
 };
 
 struct rows {
@@ -25,7 +32,8 @@ static struct rows rows_of(const struct shape *shape, unsigned normalized) {
 /* Very many narrow rows are summed in blocks of 32, then over the blocks (LaunchGammaBetaBackwardCUDAKernel); else one
  * kernel does it without memory. The blocks a result is summed from, 0 = none. */
 static int64_t partial_rows(const struct device *device, const struct rows *r) {
-    if (r->count <= GAMMA_MANY_ROWS || r->width / GAMMA_COLUMNS >= (int64_t)device->multiprocessors / 2)
+    if (r->count <= GAMMA_MANY_ROWS ||
+        r->width / GAMMA_COLUMNS >= (int64_t)device->multiprocessors / 2)
         return 0;
     int64_t columns = (r->width + GAMMA_COLUMNS - 1) / GAMMA_COLUMNS;
     int64_t blocks = (r->count + GAMMA_ROWS - 1) / GAMMA_ROWS, most = GAMMA_MAX_GRID / columns;
@@ -60,34 +68,39 @@ static void backward_layer_norm(struct tape *tape, struct node *node, struct ten
     for (unsigned i = 1; i < 3; i++)
         if (node_wants(node, i))
             out[i] = tape_new(tape, node->saved[i]->dtype, &node->saved[i]->shape);
-    struct tensor *grad = aten_contiguous(tape, grads[0]); /* the kernel's own copy, after the results */
+    struct tensor *grad =
+        aten_contiguous(tape, grads[0]); /* the kernel's own copy, after the results */
     int64_t blocks = partial_rows(tape->device, &r);
     if (blocks > 0)
         sum_partials(tape, out, blocks, r.width);
-    tape_kernel(tape, "layer_norm_backward", 8 * (uint64_t)shape_numel(&input->shape), 3 * tensor_nbytes(input), input->dtype);
+    tape_kernel(tape, "layer_norm_backward", 8 * (uint64_t)shape_numel(&input->shape),
+                3 * tensor_nbytes(input), input->dtype);
     tensor_unref(tape, grad);
     tensor_unref(tape, input);
 }
 
-static const struct backward_op layer_norm_backward = {"NativeLayerNormBackward0", backward_layer_norm};
+static const struct backward_op layer_norm_backward = {"NativeLayerNormBackward0",
+                                                       backward_layer_norm};
 
 /* One number a row: the leading dims, and 1 for each normalized one. */
-static struct tensor *new_statistic(struct tape *tape, const struct tensor *t, unsigned normalized) {
+static struct tensor *new_statistic(struct tape *tape, const struct tensor *t,
+                                    unsigned normalized) {
     struct shape shape = t->shape;
     for (unsigned i = shape.ndim - normalized; i < shape.ndim; i++)
         shape.size[i] = 1;
     return tape_new(tape, t->dtype == DTYPE_FLOAT64 ? DTYPE_FLOAT64 : DTYPE_FLOAT32, &shape);
 }
 
-static bool check_layer_norm(struct tape *tape, const struct tensor *t, const struct shape *normalized,
-                             const struct tensor *weight) {
+static bool check_layer_norm(struct tape *tape, const struct tensor *t,
+                             const struct shape *normalized, const struct tensor *weight) {
     bool fits = normalized->ndim > 0 && normalized->ndim <= t->shape.ndim;
     for (unsigned i = 0; fits && i < normalized->ndim; i++)
         fits = t->shape.size[t->shape.ndim - normalized->ndim + i] == normalized->size[i];
     fits = fits && (!weight || shape_equal(&weight->shape, normalized));
     if (!fits) {
         char a[128], b[128];
-        tape_fail(tape, ERROR_BAD_SCENARIO, "layer_norm: input %s does not end in the normalized shape %s",
+        tape_fail(tape, ERROR_BAD_SCENARIO,
+                  "layer_norm: input %s does not end in the normalized shape %s",
                   shape_format(&t->shape, a, sizeof a), shape_format(normalized, b, sizeof b));
     }
     return fits;
@@ -95,7 +108,8 @@ static bool check_layer_norm(struct tape *tape, const struct tensor *t, const st
 
 /* input normalized_shape weight bias */
 static void run_layer_norm(struct tape *tape, struct op_call *call) {
-    struct tensor *t = call->arg[0].tensor, *weight = call->arg[2].tensor, *bias = call->arg[3].tensor;
+    struct tensor *t = call->arg[0].tensor, *weight = call->arg[2].tensor,
+                  *bias = call->arg[3].tensor;
     unsigned normalized = call->arg[1].shape.ndim;
     if (!check_layer_norm(tape, t, &call->arg[1].shape, weight)) {
         call->out[call->out_count++] = tensor_ref(t);
@@ -108,8 +122,10 @@ static void run_layer_norm(struct tape *tape, struct op_call *call) {
     struct tensor *contiguous = aten_contiguous(tape, t);
     tape->grad_enabled = grad;
     struct tensor *out = tape_new(tape, t->dtype, &t->shape);
-    struct tensor *mean = new_statistic(tape, t, normalized), *rstd = new_statistic(tape, t, normalized);
-    tape_kernel(tape, "layer_norm", 8 * (uint64_t)shape_numel(&t->shape), 2 * tensor_nbytes(t), t->dtype);
+    struct tensor *mean = new_statistic(tape, t, normalized),
+                  *rstd = new_statistic(tape, t, normalized);
+    tape_kernel(tape, "layer_norm", 8 * (uint64_t)shape_numel(&t->shape), 2 * tensor_nbytes(t),
+                t->dtype);
     tensor_unref(tape, contiguous);
     struct tensor *saved[] = {t, weight, bias, mean, rstd};
     static const unsigned by_name[] = {2, 0, 1, 3, 4};

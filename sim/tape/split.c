@@ -20,8 +20,8 @@ static void backward_split(struct tape *tape, struct node *node, struct tensor *
 static const struct backward_op split_backward = {"SplitBackward0", backward_split};
 static const struct backward_op split_sizes_backward = {"SplitWithSizesBackward0", backward_split};
 
-static void split(struct tape *tape, struct op_call *call, const struct backward_op *backward, unsigned dim,
-                  const struct shape *lengths) {
+static void split(struct tape *tape, struct op_call *call, const struct backward_op *backward,
+                  unsigned dim, const struct shape *lengths) {
     struct tensor *t = call->arg[0].tensor;
     bool grad = tape->grad_enabled;
     struct node *node = node_create(tape, backward, &t, 1, lengths->ndim);
@@ -45,8 +45,8 @@ static unsigned dim_of(struct tape *tape, const struct op_call *call, const stru
     const struct shape *shape = &call->arg[0].tensor->shape;
     unsigned dim = 0;
     if (shape->ndim == 0 || !shape_wrap_dim(shape, arg->integer, &dim))
-        tape_fail(tape, ERROR_BAD_SCENARIO, "%s: dim %lld of a tensor of %u dims", call->op->name, (long long)arg->integer,
-                  shape->ndim);
+        tape_fail(tape, ERROR_BAD_SCENARIO, "%s: dim %lld of a tensor of %u dims", call->op->name,
+                  (long long)arg->integer, shape->ndim);
     return dim;
 }
 
@@ -55,8 +55,8 @@ static void split_even(struct tape *tape, struct op_call *call, unsigned dim, in
     int64_t n = call->arg[0].tensor->shape.size[dim];
     int64_t parts = length > 0 ? (n + length - 1) / length : 0;
     if (parts < 1 || parts > OP_MAX_OUTPUTS) {
-        tape_fail(tape, ERROR_BAD_SCENARIO, "%s: %lld parts; 1 to %d are possible", call->op->name, (long long)parts,
-                  OP_MAX_OUTPUTS);
+        tape_fail(tape, ERROR_BAD_SCENARIO, "%s: %lld parts; 1 to %d are possible", call->op->name,
+                  (long long)parts, OP_MAX_OUTPUTS);
         call->out[call->out_count++] = tensor_ref(call->arg[0].tensor);
         return;
     }
@@ -86,8 +86,8 @@ static void run_split_with_sizes(struct tape *tape, struct op_call *call) {
         sum += lengths->size[i];
     if (shape->ndim == 0 || sum != shape->size[dim] || lengths->ndim == 0) {
         char a[128], b[128];
-        tape_fail(tape, ERROR_BAD_SCENARIO, "split: parts %s of dim %u of %s", shape_format(lengths, a, sizeof a), dim,
-                  shape_format(shape, b, sizeof b));
+        tape_fail(tape, ERROR_BAD_SCENARIO, "split: parts %s of dim %u of %s",
+                  shape_format(lengths, a, sizeof a), dim, shape_format(shape, b, sizeof b));
         call->out[call->out_count++] = tensor_ref(call->arg[0].tensor);
         return;
     }
@@ -95,9 +95,11 @@ static void run_split_with_sizes(struct tape *tape, struct op_call *call) {
 }
 
 const struct op ops_split[] = {
-    {"split", "self:T split_size:i dim:i=0", AUTOCAST_NONE, "views of split_size each along a dim", run_split, NULL},
-    {"split_with_sizes", "self:T split_sizes:I dim:i=0", AUTOCAST_NONE, "views of given sizes along a dim",
-     run_split_with_sizes, NULL},
-    {"chunk", "self:T chunks:i dim:i=0", AUTOCAST_NONE, "views that part a dim in chunks", run_chunk, NULL},
+    {"split", "self:T split_size:i dim:i=0", AUTOCAST_NONE, "views of split_size each along a dim",
+     run_split, NULL},
+    {"split_with_sizes", "self:T split_sizes:I dim:i=0", AUTOCAST_NONE,
+     "views of given sizes along a dim", run_split_with_sizes, NULL},
+    {"chunk", "self:T chunks:i dim:i=0", AUTOCAST_NONE, "views that part a dim in chunks",
+     run_chunk, NULL},
     {0},
 };
