@@ -164,7 +164,8 @@ static void bin_remove(struct bfc *al, int32_t chunk) {
  * and a place for every record in every bin. */
 static bool reserve_records(struct bfc *al) {
     size_t need = al->chunks.count + 2;
-    if (!array_reserve(&al->chunks, need) || !array_reserve(&al->records, need) || !reserve_slot(al))
+    if (!array_reserve(&al->chunks, need) || !array_reserve(&al->records, need) ||
+        !reserve_slot(al))
         return false;
     for (unsigned i = 0; i < BINS; i++)
         if (!array_reserve(&al->bins[i].chunks, need))
@@ -409,16 +410,18 @@ static enum alloc_result out_of_memory(struct bfc *al, uint64_t bytes, uint64_t 
                                        uint64_t stream) {
     uint64_t free_bytes = al->capacity - al->pool;
     al->stats.num_ooms++;
-    al->oom = (struct alloc_oom){.requested_bytes = bytes,
-                                 .rounded_bytes = rounded,
-                                 .segment_bytes = rounded,
-                                 .device_total_bytes = al->total,
-                                 .device_free_bytes = free_bytes,
-                                 .allowed_bytes = al->limit,
-                                 .allocated_bytes = al->stats.allocated_bytes[ALLOC_POOL_ALL].current,
-                                 .reserved_bytes = al->pool};
-    send(al, (struct alloc_entry){
-                 .kind = ALLOC_ENTRY_OOM, .address = free_bytes, .bytes = rounded, .stream = stream});
+    al->oom =
+        (struct alloc_oom){.requested_bytes = bytes,
+                           .rounded_bytes = rounded,
+                           .segment_bytes = rounded,
+                           .device_total_bytes = al->total,
+                           .device_free_bytes = free_bytes,
+                           .allowed_bytes = al->limit,
+                           .allocated_bytes = al->stats.allocated_bytes[ALLOC_POOL_ALL].current,
+                           .reserved_bytes = al->pool};
+    send(al,
+         (struct alloc_entry){
+             .kind = ALLOC_ENTRY_OOM, .address = free_bytes, .bytes = rounded, .stream = stream});
     return ALLOC_OOM;
 }
 
@@ -432,8 +435,8 @@ static enum alloc_result bfc_take(struct alloc *base, uint64_t bytes, uint64_t s
     int32_t chunk = find_free(al, rounded);
     if (chunk == NONE && extend(al, rounded, &failed))
         chunk = find_free(al, rounded);
-    if (chunk == NONE && !failed && al->options.garbage_collection && collect_regions(al, rounded) &&
-        extend(al, rounded, &failed))
+    if (chunk == NONE && !failed && al->options.garbage_collection &&
+        collect_regions(al, rounded) && extend(al, rounded, &failed))
         chunk = find_free(al, rounded);
     if (failed)
         return ALLOC_HOST_MEMORY;

@@ -10,11 +10,13 @@
 
 /* What its users set; zero bytes are JAX' defaults. */
 struct bfc_options {
-    uint64_t limit_bytes;          /* 0: three quarters of the device's total */
-    bool growth;                   /* regions as needed, from 2 MiB on; else one region of the limit */
-    bool joining;                  /* a new region may join the one that ends where it begins */
-    bool garbage_collection;       /* wholly free regions are given back when a request fails */
-    double fragmentation_fraction; /* > 0: the split threshold is this part of the limit, not 128 MiB */
+    uint64_t limit_bytes; /* 0: three quarters of the device's total */
+    /* regions as needed, from 2 MiB on; else one region of the limit */
+    bool growth;
+    bool joining;            /* a new region may join the one that ends where it begins */
+    bool garbage_collection; /* wholly free regions are given back when a request fails */
+    /* > 0: the split threshold is this part of the limit, not 128 MiB */
+    double fragmentation_fraction;
 };
 
 extern const struct alloc_ops bfc_ops;

@@ -1,4 +1,5 @@
-/* cli.h: what the commands of the program vramsim share. Only files of this folder print, exit and read the environment. */
+/* cli.h: what the commands of the program vramsim share. Only files of this folder print, exit and
+ * read the environment. */
 #ifndef CLI_H
 #define CLI_H
 
@@ -10,9 +11,9 @@
 #include "source.h"
 
 enum exit_code {
-    EXIT_FITS = 0,     /* also: valid, done */
-    EXIT_NOT = 1,      /* does not fit, outside tolerance, not equal */
-    EXIT_USAGE = 2,    /* or a bad scenario */
+    EXIT_FITS = 0,  /* also: valid, done */
+    EXIT_NOT = 1,   /* does not fit, outside tolerance, not equal */
+    EXIT_USAGE = 2, /* or a bad scenario */
     EXIT_BAD_TRACE = 3,
     EXIT_NO_WRITE = 4, /* or this machine's memory is exhausted */
     EXIT_INTERRUPTED = 130
@@ -35,7 +36,7 @@ struct cli {
     double tolerance; /* < 0: none given */
     bool summary, quiet, all, help_scenario, help;
     enum cli_when view, colour;
-    int argc;          /* as given, for the viewer */
+    int argc; /* as given, for the viewer */
     char **argv;
 };
 
@@ -49,7 +50,8 @@ struct command {
 extern const struct command commands[];
 
 /* Reads the arguments after the command's name. False: err says what is wrong. */
-bool options_parse(struct cli *cli, const struct command *command, int argc, char **argv, struct error *err);
+bool options_parse(struct cli *cli, const struct command *command, int argc, char **argv,
+                   struct error *err);
 /* The options that a command takes, for its help. */
 void options_print(const struct command *command);
 
@@ -69,8 +71,8 @@ int cli_fail(const struct error *err);
 bool cli_has_colour(const struct cli *cli);
 unsigned cli_width(void);
 
-/* view.c: starts vramsim-view with this command line's files and settings and waits. False: there is none, or no window;
- * *status is its exit code otherwise. */
+/* view.c: starts vramsim-view with this command line's files and settings and waits. False: there
+ * is none, or no window; *status is its exit code otherwise. */
 bool view_start(const struct cli *cli, int *status);
 bool view_is_wanted(const struct cli *cli);
 

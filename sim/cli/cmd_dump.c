@@ -1,4 +1,5 @@
-/* cmd_dump.c: a stage as text: what the ops were, what was dispatched, what was asked for, what the allocator answered. */
+/* cmd_dump.c: a stage as text: what the ops were, what was dispatched, what was asked for, what the
+ * allocator answered. */
 #include <stdio.h>
 #include <string.h>
 
@@ -23,12 +24,13 @@ int cmd_dump(struct cli *cli) {
     struct source_result result;
     enum stage stage = find_stage(cli->files[0]);
     if (stage == STAGE_COUNT) {
-        error_set(&err, ERROR_USAGE, "unknown stage '%s'; known: tape schedule requests timeline", cli->files[0]);
+        error_set(&err, ERROR_USAGE, "unknown stage '%s'; known: tape schedule requests timeline",
+                  cli->files[0]);
         return cli_fail(&err);
     }
     if (stage < STAGE_REQUESTS && !source_is_scenario(cli->files[1])) {
-        error_set(&err, ERROR_USAGE, "%s: a trace has no %s; its stages are requests and timeline", cli->files[1],
-                  stage_names[stage]);
+        error_set(&err, ERROR_USAGE, "%s: a trace has no %s; its stages are requests and timeline",
+                  cli->files[1], stage_names[stage]);
         return cli_fail(&err);
     }
     if (stage == STAGE_TAPE)

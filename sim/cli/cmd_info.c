@@ -1,4 +1,5 @@
-/* cmd_info.c: what a trace holds, for people and as JSON with the keys of the facts (docs/formats.md). */
+/* cmd_info.c: what a trace holds, for people and as JSON with the keys of the facts
+ * (docs/formats.md). */
 #include <stdio.h>
 #include <string.h>
 
@@ -27,7 +28,8 @@ static void json_names(struct json *j, const char *key, const struct trace_count
 }
 
 /* The device's figures of a replay that reproduces; NULL: none could be made. */
-static const struct replay_device_result *find_device(const struct replay_result *replay, uint32_t device) {
+static const struct replay_device_result *find_device(const struct replay_result *replay,
+                                                      uint32_t device) {
     for (size_t i = 0; replay && i < replay->devices.count; i++)
         if (replay->devices.at[i].device == device)
             return &replay->devices.at[i];
@@ -44,7 +46,8 @@ static void json_replay(struct json *j, const struct replay_device_result *r) {
     json_u64(j, "layout_equal", r->layout_equal);
 }
 
-static void json_device(struct json *j, const struct trace_device_facts *d, const struct replay_result *replay) {
+static void json_device(struct json *j, const struct trace_device_facts *d,
+                        const struct replay_result *replay) {
     char name[16];
     snprintf(name, sizeof name, "%u", d->device);
     json_object(j, name);
@@ -68,7 +71,8 @@ static void json_device(struct json *j, const struct trace_device_facts *d, cons
     json_end(j);
 }
 
-static void write_json(const struct trace_facts *f, const struct replay_result *replay, struct text *out) {
+static void write_json(const struct trace_facts *f, const struct replay_result *replay,
+                       struct text *out) {
     struct json j;
     json_begin(&j, out);
     json_object(&j, NULL);
@@ -127,7 +131,8 @@ static void line_bytes(struct text *out, const char *name, uint64_t bytes) {
 static void line_counts(struct text *out, const char *name, const struct trace_counts *counts) {
     text_format(out, "  %-22s", name);
     for (size_t i = 0; i < counts->list.count; i++)
-        text_format(out, "%s %s %llu", i ? "," : "", counts->list.at[i].name, (unsigned long long)counts->list.at[i].count);
+        text_format(out, "%s %s %llu", i ? "," : "", counts->list.at[i].name,
+                    (unsigned long long)counts->list.at[i].count);
     text_add(out, "\n");
 }
 
@@ -143,14 +148,16 @@ static void write_device(const struct trace_device_facts *d, struct text *out) {
     line_bytes(out, "reserved at the end", d->end_reserved);
 }
 
-static void write_report(const char *path, const struct trace_facts *f, const struct timeline *tl, struct text *out) {
+static void write_report(const char *path, const struct trace_facts *f, const struct timeline *tl,
+                         struct text *out) {
     text_format(out, "%s: %s, %llu bytes", path, f->kind, (unsigned long long)f->bytes);
     if (f->packing)
         text_format(out, " (%s; %llu unpacked)", f->packing, (unsigned long long)f->bytes_unpacked);
     text_add(out, "\n");
     if (f->has & TRACE_FACTS_STATE) {
-        text_format(out, "state at the end: %llu segments, %llu blocks, %llu stream%s\n", (unsigned long long)f->segments,
-                    (unsigned long long)f->blocks, (unsigned long long)f->streams, f->streams == 1 ? "" : "s");
+        text_format(out, "state at the end: %llu segments, %llu blocks, %llu stream%s\n",
+                    (unsigned long long)f->segments, (unsigned long long)f->blocks,
+                    (unsigned long long)f->streams, f->streams == 1 ? "" : "s");
         line_counts(out, "blocks", &f->blocks_by_state);
         line_bytes(out, "reserved", f->reserved);
         line_bytes(out, "allocated", f->allocated);
@@ -165,10 +172,12 @@ static void write_report(const char *path, const struct trace_facts *f, const st
     if (tl->alloc_settings)
         text_format(out, "allocator settings: %s\n", timeline_text(tl, tl->alloc_settings));
     if (tl->warnings)
-        text_format(out, "warnings: %u, the first: %s\n", tl->warnings, timeline_text(tl, tl->first_warning));
+        text_format(out, "warnings: %u, the first: %s\n", tl->warnings,
+                    timeline_text(tl, tl->first_warning));
 }
 
-static int print_facts(const struct cli *cli, const struct trace_facts *facts, const struct timeline *tl) {
+static int print_facts(const struct cli *cli, const struct trace_facts *facts,
+                       const struct timeline *tl) {
     struct error err = {0};
     struct text out = {0};
     bool to_stdout = cli->json && strcmp(cli->json, "-") == 0;
@@ -187,7 +196,8 @@ static int print_facts(const struct cli *cli, const struct trace_facts *facts, c
         write_json(facts, replayed ? &replay : NULL, &out);
         if (replayed)
             replay_result_fini(&replay);
-        ok = out.failed ? error_host_memory(&err) : file_write(cli->json, text_get(&out), out.length, &err);
+        ok = out.failed ? error_host_memory(&err)
+                        : file_write(cli->json, text_get(&out), out.length, &err);
         text_fini(&out);
     }
     return ok ? EXIT_FITS : cli_fail(&err);
@@ -198,7 +208,8 @@ int cmd_info(struct cli *cli) {
     struct timeline *tl;
     struct trace_facts facts;
     struct progress progress = {.what = "reading"};
-    struct trace_options options = {.progress = progress_show, .user = &progress, .want_sha256 = cli->json != NULL};
+    struct trace_options options = {
+        .progress = progress_show, .user = &progress, .want_sha256 = cli->json != NULL};
     bool ok = trace_import(cli->files[0], &options, &tl, &facts, &err);
     progress_clear(&progress);
     if (!ok)

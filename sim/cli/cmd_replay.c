@@ -1,5 +1,5 @@
-/* cmd_replay.c: a trace's requests through an allocator: with the recorded settings they must come out as recorded, with
- * others they tell what would have happened. */
+/* cmd_replay.c: a trace's requests through an allocator: with the recorded settings they must come
+ * out as recorded, with others they tell what would have happened. */
 #include <stdio.h>
 #include <string.h>
 
@@ -32,17 +32,20 @@ static bool is_what_if(const struct cli *cli) {
     return cli->source.alloc_settings || cli->source.allocator || cli->source.device;
 }
 
-static bool fill_config(const struct cli *cli, const struct what_if *change, struct alloc_settings *settings,
-                        struct device *device, struct replay_config *config, struct error *err) {
+static bool fill_config(const struct cli *cli, const struct what_if *change,
+                        struct alloc_settings *settings, struct device *device,
+                        struct replay_config *config, struct error *err) {
     memset(config, 0, sizeof *config);
     config->reproduce = !is_what_if(cli) && !change->settings && !change->allocator;
     if (cli->source.framework && !(config->framework = framework_find(cli->source.framework, err)))
         return false;
     if (change->allocator && !(config->allocator = alloc_find(change->allocator)))
-        return error_set(err, ERROR_USAGE, "unknown allocator '%s'; vramsim allocators lists them", change->allocator);
+        return error_set(err, ERROR_USAGE, "unknown allocator '%s'; vramsim allocators lists them",
+                         change->allocator);
     if (change->settings) {
-        if (!alloc_settings_parse(change->settings, config->framework ? config->framework : framework_row(0), settings,
-                                  err)) {
+        if (!alloc_settings_parse(change->settings,
+                                  config->framework ? config->framework : framework_row(0),
+                                  settings, err)) {
             err->code = ERROR_USAGE;
             return false;
         }
@@ -61,29 +64,38 @@ static bool fill_config(const struct cli *cli, const struct what_if *change, str
 static void row(struct text *out, const char *name, uint64_t recorded, uint64_t model) {
     char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES];
     uint64_t difference = model > recorded ? model - recorded : recorded - model;
-    text_format(out, "  %-18s %20s %20s   %s%s\n", name, units_format_grouped(recorded, a), units_format_grouped(model, b),
-                model > recorded ? "+" : difference ? "-" : "", units_format_bytes(difference, c));
+    text_format(out, "  %-18s %20s %20s   %s%s\n", name, units_format_grouped(recorded, a),
+                units_format_grouped(model, b),
+                model > recorded ? "+"
+                : difference     ? "-"
+                                 : "",
+                units_format_bytes(difference, c));
 }
 
 static void write_device(const struct replay_device_result *d, bool reproduce, struct text *out) {
-    text_format(out, "device %u                       recorded                model   difference\n", d->device);
+    text_format(out, "device %u                       recorded                model   difference\n",
+                d->device);
     row(out, "peak allocated", d->recorded.peak_allocated, d->model.peak_allocated);
     row(out, "peak active", d->recorded.peak_active, d->model.peak_active);
     row(out, "peak reserved", d->recorded.peak_reserved, d->model.peak_reserved);
     row(out, "reserved at the end", d->recorded.end_reserved, d->model.end_reserved);
-    text_format(out, "  retries %llu, out of memory %llu (recorded %llu)\n", (unsigned long long)d->retries,
-                (unsigned long long)d->ooms, (unsigned long long)d->recorded_ooms);
+    text_format(out, "  retries %llu, out of memory %llu (recorded %llu)\n",
+                (unsigned long long)d->retries, (unsigned long long)d->ooms,
+                (unsigned long long)d->recorded_ooms);
     if (d->stopped_at != TIMELINE_NONE)
         text_format(out, "  OUT OF MEMORY at event %u: the run ends there\n", d->stopped_at);
     if (!reproduce)
         return;
-    text_format(out, "  addresses %llu of %llu equal, %llu from the cache; segments %llu of %llu; layout at the end %s\n",
-                (unsigned long long)d->addr_ok, (unsigned long long)d->allocs, (unsigned long long)d->cache_hits,
-                (unsigned long long)(d->segments_ok + d->releases_ok), (unsigned long long)(d->segments + d->releases),
-                d->layout_equal ? "equal" : "DIFFERENT");
+    text_format(
+        out,
+        "  addresses %llu of %llu equal, %llu from the cache; segments %llu of %llu; layout at the "
+        "end %s\n",
+        (unsigned long long)d->addr_ok, (unsigned long long)d->allocs,
+        (unsigned long long)d->cache_hits, (unsigned long long)(d->segments_ok + d->releases_ok),
+        (unsigned long long)(d->segments + d->releases), d->layout_equal ? "equal" : "DIFFERENT");
     if (d->first.found)
-        text_format(out, "  first difference at event %u\n    recorded: %s\n    model:    %s\n", d->first.event,
-                    d->first.recorded, d->first.model);
+        text_format(out, "  first difference at event %u\n    recorded: %s\n    model:    %s\n",
+                    d->first.event, d->first.recorded, d->first.model);
 }
 
 static void json_figures(struct json *j, const char *key, const struct replay_figures *f) {
@@ -128,7 +140,8 @@ static void write_json(const struct replay_result *result, bool reproduce, struc
     json_finish(&j);
 }
 
-static bool write_result(const struct cli *cli, const struct replay_result *result, bool reproduce, struct error *err) {
+static bool write_result(const struct cli *cli, const struct replay_result *result, bool reproduce,
+                         struct error *err) {
     struct text out = {0};
     bool ok = true;
     if (!cli->quiet && !(cli->json && strcmp(cli->json, "-") == 0)) {
@@ -145,7 +158,8 @@ static bool write_result(const struct cli *cli, const struct replay_result *resu
     }
     if (ok && cli->json) {
         write_json(result, reproduce, &out);
-        ok = out.failed ? error_host_memory(err) : file_write(cli->json, text_get(&out), out.length, err);
+        ok = out.failed ? error_host_memory(err)
+                        : file_write(cli->json, text_get(&out), out.length, err);
         text_fini(&out);
     }
     return ok;
@@ -187,7 +201,8 @@ static void sort_ranks(struct rank *ranks, size_t count) {
     for (size_t i = 1; i < count; i++)
         for (size_t k = i; k > 0; k--) {
             struct rank *a = &ranks[k - 1], *b = &ranks[k];
-            bool swap = a->out_of_memory != b->out_of_memory ? a->out_of_memory : b->reserved < a->reserved;
+            bool swap =
+                a->out_of_memory != b->out_of_memory ? a->out_of_memory : b->reserved < a->reserved;
             if (!swap)
                 break;
             struct rank kept = *a;
@@ -225,7 +240,8 @@ static int replay_all(const struct cli *cli, const struct timeline *tl) {
     printf("  %-30s %20s %20s %8s\n", "settings", "peak reserved", "peak allocated", "retries");
     for (size_t i = 0; i < COUNT; i++) {
         printf("  %-30s %20s", ranks[i].label, units_format_grouped(ranks[i].reserved, bytes));
-        printf(" %20s %8llu%s\n", units_format_grouped(ranks[i].allocated, bytes), (unsigned long long)ranks[i].retries,
+        printf(" %20s %8llu%s\n", units_format_grouped(ranks[i].allocated, bytes),
+               (unsigned long long)ranks[i].retries,
                ranks[i].out_of_memory ? "  out of memory" : "");
     }
     return EXIT_FITS;

@@ -28,8 +28,9 @@ static int print_parameters(const struct cli *cli) {
             snprintf(range, sizeof range, " (at least %g)", p->min);
         else if (p->has_max)
             snprintf(range, sizeof range, " (at most %g)", p->max);
-        printf("  %-16s %-8s default %-12s %s%s%s%s%s\n", p->name, types[p->type], p->default_text, p->help, range,
-               p->choices ? " [" : "", p->choices ? p->choices : "", p->choices ? "]" : "");
+        printf("  %-16s %-8s default %-12s %s%s%s%s%s\n", p->name, types[p->type], p->default_text,
+               p->help, range, p->choices ? " [" : "", p->choices ? p->choices : "",
+               p->choices ? "]" : "");
     }
     scenario_info_fini(&info);
     return EXIT_FITS;
@@ -42,20 +43,23 @@ struct run_facts {
     struct text notes;
 };
 
-static bool make_facts(const struct cli *cli, const struct source_result *result, struct run_facts *facts) {
+static bool make_facts(const struct cli *cli, const struct source_result *result,
+                       struct run_facts *facts) {
     const struct scenario_info *info = &result->info;
     memset(facts, 0, sizeof *facts);
     facts->params = xcalloc(info->params.count + 1, sizeof *facts->params);
     if (!facts->params)
         return false;
     for (size_t i = 0; i < info->params.count; i++)
-        facts->params[i] = (struct report_param){info->params.at[i].name, info->params.at[i].value_text};
+        facts->params[i] =
+            (struct report_param){info->params.at[i].name, info->params.at[i].value_text};
     for (size_t i = 0; i < info->notes.count; i++)
         text_format(&facts->notes, "%s%s", i ? "\n" : "", info->notes.at[i]);
     facts->run = (struct report_run){.scenario = cli->files[0],
                                      .params = facts->params,
                                      .param_count = info->params.count,
-                                     .is_seed_case = info->seed_case && strcmp(info->seed_case, "llama7b") == 0,
+                                     .is_seed_case =
+                                         info->seed_case && strcmp(info->seed_case, "llama7b") == 0,
                                      .note = info->notes.count ? text_get(&facts->notes) : NULL,
                                      .alloc_settings = cli->source.alloc_settings};
     if (result->is_scenario) {
@@ -71,12 +75,14 @@ static bool make_facts(const struct cli *cli, const struct source_result *result
     return !facts->notes.failed;
 }
 
-/* The terminal's character set, as its locale names it; the program itself stays in the "C" locale. */
+/* The terminal's character set, as its locale names it; the program itself stays in the "C" locale.
+ */
 static bool terminal_is_utf8(void) {
     const char *names[] = {getenv("LC_ALL"), getenv("LC_CTYPE"), getenv("LANG")};
     for (size_t i = 0; i < 3; i++)
         if (names[i] && *names[i])
-            return strstr(names[i], "UTF-8") || strstr(names[i], "utf8") || strstr(names[i], "UTF8");
+            return strstr(names[i], "UTF-8") || strstr(names[i], "utf8") ||
+                   strstr(names[i], "UTF8");
     return false;
 }
 
@@ -100,7 +106,8 @@ static bool print_report(const struct cli *cli, const struct report *report, str
 }
 
 static bool write_text(const char *path, struct text *out, struct error *err) {
-    bool ok = out->failed ? error_host_memory(err) : file_write(path, text_get(out), out->length, err);
+    bool ok =
+        out->failed ? error_host_memory(err) : file_write(path, text_get(out), out->length, err);
     text_fini(out);
     return ok;
 }
@@ -111,9 +118,11 @@ static bool write_picture(const struct cli *cli, const struct timeline *tl, stru
         options.theme = theme_find(cli->theme);
     options.language = i18n_language(cli->lang);
     struct text out = {0};
-    if (cli->png && (!picture_render_png(tl, NULL, &options, &out, err) || !write_text(cli->png, &out, err)))
+    if (cli->png &&
+        (!picture_render_png(tl, NULL, &options, &out, err) || !write_text(cli->png, &out, err)))
         return false;
-    if (cli->svg && (!picture_render_svg(tl, NULL, &options, &out, err) || !write_text(cli->svg, &out, err)))
+    if (cli->svg &&
+        (!picture_render_svg(tl, NULL, &options, &out, err) || !write_text(cli->svg, &out, err)))
         return false;
     return true;
 }
@@ -136,7 +145,8 @@ static bool is_stdout(const char *path) {
     return path && strcmp(path, "-") == 0;
 }
 
-static int report_result(const struct cli *cli, const struct source_result *result, struct error *err) {
+static int report_result(const struct cli *cli, const struct source_result *result,
+                         struct error *err) {
     struct run_facts facts;
     struct report report;
     if (!make_facts(cli, result, &facts)) {
@@ -146,7 +156,8 @@ static int report_result(const struct cli *cli, const struct source_result *resu
     bool ok = report_init(&report, result->timeline, &facts.run, err), fits = true;
     if (ok) {
         fits = report.fits;
-        if (!cli->quiet && !is_stdout(cli->json) && !is_stdout(cli->csv) && !is_stdout(cli->svg) && !is_stdout(cli->png))
+        if (!cli->quiet && !is_stdout(cli->json) && !is_stdout(cli->csv) && !is_stdout(cli->svg) &&
+            !is_stdout(cli->png))
             ok = print_report(cli, &report, err);
         ok = ok && write_files(cli, &report, err);
         report_fini(&report);
@@ -169,7 +180,9 @@ int cmd_run(struct cli *cli) {
     bool ok = source_run(cli->files[0], &cli->source, &result, &err);
     progress_clear(&progress);
     if (!ok)
-        return err.code == ERROR_IO_READ && source_is_scenario(cli->files[0]) ? (cli_fail(&err), EXIT_USAGE) : cli_fail(&err);
+        return err.code == ERROR_IO_READ && source_is_scenario(cli->files[0])
+                   ? (cli_fail(&err), EXIT_USAGE)
+                   : cli_fail(&err);
     int code = report_result(cli, &result, &err);
     source_result_fini(&result);
     int status;

@@ -9,11 +9,14 @@
 int cmd_devices(struct cli *cli) {
     char total[UNITS_TEXT_BYTES], context[UNITS_TEXT_BYTES];
     (void)cli;
-    printf("%-12s %-24s %12s %12s %4s %4s  %s\n", "NAME", "PRODUCT", "TOTAL", "CONTEXT", "SM", "SMS", "SOURCE");
+    printf("%-12s %-24s %12s %12s %4s %4s  %s\n", "NAME", "PRODUCT", "TOTAL", "CONTEXT", "SM",
+           "SMS", "SOURCE");
     for (size_t i = 0; device_preset(i); i++) {
         const struct device *d = device_preset(i);
-        printf("%-12s %-24s %12s %12s %4u %4u  %s\n", d->name, d->product, units_format_bytes(d->total_bytes, total),
-               units_format_bytes(d->context_bytes, context), d->compute_capability, d->multiprocessors, d->source);
+        printf("%-12s %-24s %12s %12s %4u %4u  %s\n", d->name, d->product,
+               units_format_bytes(d->total_bytes, total),
+               units_format_bytes(d->context_bytes, context), d->compute_capability,
+               d->multiprocessors, d->source);
         printf("%82s  context: %s\n", "", d->context_source);
     }
     return EXIT_FITS;
@@ -22,7 +25,8 @@ int cmd_devices(struct cli *cli) {
 int cmd_frameworks(struct cli *cli) {
     (void)cli;
     for (size_t i = 0; framework_row(i); i++)
-        printf("%-14s %s%s\n", framework_row(i)->name, framework_row(i)->doc, i == 0 ? " (default)" : "");
+        printf("%-14s %s%s\n", framework_row(i)->name, framework_row(i)->doc,
+               i == 0 ? " (default)" : "");
     return EXIT_FITS;
 }
 
@@ -38,7 +42,7 @@ int cmd_ops(struct cli *cli) {
     (void)cli;
     printf("%-30s %-8s %-60s %s\n", "OP", "AUTOCAST", "ARGUMENTS", "WHAT IT DOES");
     for (size_t i = 0; op_row(i); i++)
-        printf("%-30s %-8s %-60s %s\n", op_row(i)->name, policies[op_row(i)->autocast], op_row(i)->signature,
-               op_row(i)->doc);
+        printf("%-30s %-8s %-60s %s\n", op_row(i)->name, policies[op_row(i)->autocast],
+               op_row(i)->signature, op_row(i)->doc);
     return EXIT_FITS;
 }

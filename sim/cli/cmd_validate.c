@@ -9,7 +9,8 @@
 #include "timeline.h"
 #include "validate.h"
 
-static int write_result(const struct cli *cli, const struct comparison *comparison, struct error *err) {
+static int write_result(const struct cli *cli, const struct comparison *comparison,
+                        struct error *err) {
     struct text out = {0};
     bool to_stdout = cli->json && strcmp(cli->json, "-") == 0;
     if (!cli->quiet && !to_stdout) {
@@ -24,16 +25,19 @@ static int write_result(const struct cli *cli, const struct comparison *comparis
     }
     if (cli->json) {
         validate_json(comparison, cli->tolerance, &out);
-        bool ok = out.failed ? error_host_memory(err) : file_write(cli->json, text_get(&out), out.length, err);
+        bool ok = out.failed ? error_host_memory(err)
+                             : file_write(cli->json, text_get(&out), out.length, err);
         text_fini(&out);
         if (!ok)
             return cli_fail(err);
     }
-    bool good = cli->tolerance < 0 ? compare_is_equal(comparison) : compare_is_within(comparison, cli->tolerance);
+    bool good = cli->tolerance < 0 ? compare_is_equal(comparison)
+                                   : compare_is_within(comparison, cli->tolerance);
     return good ? EXIT_FITS : EXIT_NOT;
 }
 
-static int compare(const struct cli *cli, const struct timeline *simulated, const struct timeline *real) {
+static int compare(const struct cli *cli, const struct timeline *simulated,
+                   const struct timeline *real) {
     struct error err = {0};
     struct comparison comparison;
     if (!compare_find(simulated, 0, real, 0, &comparison, &err))

@@ -42,12 +42,18 @@ struct option {
 };
 
 static const struct option options[] = {
-    {OPT_SET, "--set", "NAME=VALUE", " run view validate dump replay ", "a parameter of the scenario (repeatable)"},
-    {OPT_FRAMEWORK, "--framework", "NAME", " run view validate dump replay ", "modelled release (vramsim frameworks)"},
-    {OPT_DEVICE, "--device", "NAME[:total=SIZE,context=SIZE]", " run view validate dump replay ", "the card (vramsim devices)"},
-    {OPT_ALLOC, "--alloc", "SETTINGS", " run view validate dump replay ", "allocator settings, as PYTORCH_ALLOC_CONF"},
-    {OPT_ALLOCATOR, "--allocator", "NAME", " run view validate dump replay ", "another allocator than PyTorch's own (vramsim allocators)"},
-    {OPT_JSON, "--json", "FILE", " run validate info replay ", "write the result as JSON; - is standard output"},
+    {OPT_SET, "--set", "NAME=VALUE", " run view validate dump replay ",
+     "a parameter of the scenario (repeatable)"},
+    {OPT_FRAMEWORK, "--framework", "NAME", " run view validate dump replay ",
+     "modelled release (vramsim frameworks)"},
+    {OPT_DEVICE, "--device", "NAME[:total=SIZE,context=SIZE]", " run view validate dump replay ",
+     "the card (vramsim devices)"},
+    {OPT_ALLOC, "--alloc", "SETTINGS", " run view validate dump replay ",
+     "allocator settings, as PYTORCH_ALLOC_CONF"},
+    {OPT_ALLOCATOR, "--allocator", "NAME", " run view validate dump replay ",
+     "another allocator than PyTorch's own (vramsim allocators)"},
+    {OPT_JSON, "--json", "FILE", " run validate info replay ",
+     "write the result as JSON; - is standard output"},
     {OPT_CSV, "--csv", "FILE", " run ", "write a row an event"},
     {OPT_PNG, "--png", "FILE", " run ", "write the picture of the timeline"},
     {OPT_SVG, "--svg", "FILE", " run ", "likewise, as vectors"},
@@ -60,9 +66,12 @@ static const struct option options[] = {
     {OPT_VIEW, "--view", NULL, " run ", "open the viewer"},
     {OPT_NO_VIEW, "--no-view", NULL, " run ", "do not open the viewer"},
     {OPT_COLOUR, "--color", "WHEN", " run validate ", "auto, always, never"},
-    {OPT_TOLERANCE, "--tolerance", "PERCENT", " validate ", "allowed error of peak allocated and reserved, e.g. 2%"},
-    {OPT_MAX_REQUESTS, "--max-requests", "COUNT", " run validate dump ", "stop a scenario after so many requests (4,000,000)"},
-    {OPT_MAX_INSTRUCTIONS, "--max-instructions", "COUNT", " run validate dump ", "and Lua instructions (500,000,000)"},
+    {OPT_TOLERANCE, "--tolerance", "PERCENT", " validate ",
+     "allowed error of peak allocated and reserved, e.g. 2%"},
+    {OPT_MAX_REQUESTS, "--max-requests", "COUNT", " run validate dump ",
+     "stop a scenario after so many requests (4,000,000)"},
+    {OPT_MAX_INSTRUCTIONS, "--max-instructions", "COUNT", " run validate dump ",
+     "and Lua instructions (500,000,000)"},
     {OPT_HELP_SCENARIO, "--help-scenario", NULL, " run ", "list the scenario's parameters"},
     {OPT_HELP, "--help", NULL, "*", "this text"},
 };
@@ -81,7 +90,8 @@ void options_print(const struct command *command) {
     for (size_t i = 0; i < OPTION_COUNT; i++)
         if (takes(&options[i], command)) {
             char left[64];
-            snprintf(left, sizeof left, "%s %s", options[i].name, options[i].argument ? options[i].argument : "");
+            snprintf(left, sizeof left, "%s %s", options[i].name,
+                     options[i].argument ? options[i].argument : "");
             printf("  %-46s %s\n", left, options[i].help);
         }
 }
@@ -98,7 +108,8 @@ static bool parse_tolerance(const char *text, double *out, struct error *err) {
     char *end;
     double v = strtod(text, &end);
     if (end == text || (*end != '\0' && strcmp(end, "%") != 0) || !(v >= 0 && v <= 1000))
-        return error_set(err, ERROR_USAGE, "--tolerance '%s': expected a percentage such as 2%%", text);
+        return error_set(err, ERROR_USAGE, "--tolerance '%s': expected a percentage such as 2%%",
+                         text);
     *out = v / 100;
     return true;
 }
@@ -166,7 +177,8 @@ static bool apply(struct cli *cli, const struct option *o, const char *value, st
     case OPT_THEME:
         cli->theme = value;
         if (theme_find(value) == THEME_COUNT)
-            return error_set(err, ERROR_USAGE, "unknown theme '%s'; known: dark light contrast", value);
+            return error_set(err, ERROR_USAGE, "unknown theme '%s'; known: dark light contrast",
+                             value);
         break;
     case OPT_LANG:
         cli->lang = value;
@@ -207,14 +219,17 @@ static bool apply(struct cli *cli, const struct option *o, const char *value, st
     return true;
 }
 
-static bool add_file(struct cli *cli, const struct command *command, const char *path, struct error *err) {
+static bool add_file(struct cli *cli, const struct command *command, const char *path,
+                     struct error *err) {
     if (cli->file_count == command->files_max)
-        return error_set(err, ERROR_USAGE, "'%s' is one file too many; usage: vramsim %s", path, command->usage);
+        return error_set(err, ERROR_USAGE, "'%s' is one file too many; usage: vramsim %s", path,
+                         command->usage);
     cli->files[cli->file_count++] = path;
     return true;
 }
 
-bool options_parse(struct cli *cli, const struct command *command, int argc, char **argv, struct error *err) {
+bool options_parse(struct cli *cli, const struct command *command, int argc, char **argv,
+                   struct error *err) {
     bool only_files = false;
     cli->tolerance = -1;
     for (int i = 0; i < argc; i++) {
@@ -233,8 +248,9 @@ bool options_parse(struct cli *cli, const struct command *command, int argc, cha
         const char *equals = strchr(arg, '=');
         const struct option *o = find(arg, equals ? (size_t)(equals - arg) : strlen(arg));
         if (!o || !takes(o, command))
-            return error_set(err, ERROR_USAGE, "%s: unknown option '%s'; vramsim %s --help lists them", command->name, arg,
-                             command->name);
+            return error_set(err, ERROR_USAGE,
+                             "%s: unknown option '%s'; vramsim %s --help lists them", command->name,
+                             arg, command->name);
         const char *value = equals ? equals + 1 : NULL;
         if (o->argument && !value && ++i < argc)
             value = argv[i];

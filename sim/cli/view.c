@@ -1,5 +1,5 @@
-/* view.c: finds vramsim-view and starts it with the same files and settings: the run is deterministic and takes
- * milliseconds, so no temporary file is needed. */
+/* view.c: finds vramsim-view and starts it with the same files and settings: the run is
+ * deterministic and takes milliseconds, so no temporary file is needed. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,8 @@ static const char *find_viewer(const struct cli *cli, char *out, size_t size) {
         return named;
     const char *slash = strrchr(cli->executable, '/');
     for (size_t i = 0; slash && i < sizeof places / sizeof places[0]; i++) {
-        int n = snprintf(out, size, "%.*s/%s", (int)(slash - cli->executable), cli->executable, places[i]);
+        int n = snprintf(out, size, "%.*s/%s", (int)(slash - cli->executable), cli->executable,
+                         places[i]);
         if (n > 0 && (size_t)n < size && access(out, X_OK) == 0)
             return out;
     }
@@ -77,7 +78,8 @@ bool view_start(const struct cli *cli, int *status) {
         char *argv[VIEW_MAX_ARGS];
         memcpy(argv, args.at, sizeof argv);
         execvp(argv[0], argv);
-        fprintf(stderr, "vramsim: the viewer '%s' cannot be started: %s%s\n", argv[0], strerror(errno),
+        fprintf(stderr, "vramsim: the viewer '%s' cannot be started: %s%s\n", argv[0],
+                strerror(errno),
                 errno == ENOENT ? " (it is built where libsdl2-dev is installed)" : "");
         _exit(127);
     }

@@ -11,14 +11,18 @@
 volatile int cli_interrupted;
 
 const struct command commands[] = {
-    {"run", "run SCENARIO.lua [options]", "simulate a scenario and report (the default)", 1, 1, cmd_run},
-    {"view", "view FILE [FILE2] [options]", "open scenarios or traces in the viewer", 1, 2, cmd_view},
-    {"validate", "validate SCENARIO.lua TRACE [options]", "compare a simulated run with a real one, request by request",
-     2, 2, cmd_validate},
+    {"run", "run SCENARIO.lua [options]", "simulate a scenario and report (the default)", 1, 1,
+     cmd_run},
+    {"view", "view FILE [FILE2] [options]", "open scenarios or traces in the viewer", 1, 2,
+     cmd_view},
+    {"validate", "validate SCENARIO.lua TRACE [options]",
+     "compare a simulated run with a real one, request by request", 2, 2, cmd_validate},
     {"info", "info TRACE [options]", "what a trace holds", 1, 1, cmd_info},
-    {"replay", "replay TRACE [options]", "a trace's requests through an allocator: as recorded, or with other settings", 1,
-     1, cmd_replay},
-    {"dump", "dump tape|schedule|requests|timeline FILE [options]", "any stage as text", 2, 2, cmd_dump},
+    {"replay", "replay TRACE [options]",
+     "a trace's requests through an allocator: as recorded, or with other settings", 1, 1,
+     cmd_replay},
+    {"dump", "dump tape|schedule|requests|timeline FILE [options]", "any stage as text", 2, 2,
+     cmd_dump},
     {"devices", "devices", "the cards", 0, 0, cmd_devices},
     {"frameworks", "frameworks", "the modelled releases", 0, 0, cmd_frameworks},
     {"allocators", "allocators", "the models of allocators", 0, 0, cmd_allocators},
@@ -75,7 +79,8 @@ static void print_help(void) {
     for (const struct command *c = commands; c->name; c++)
         printf("  %-56s %s\n", c->usage, c->doc);
     puts("\nvramsim COMMAND --help lists a command's options; --version prints the version.\n"
-         "Exit codes: 0 fits, valid; 1 does not fit, differs; 2 usage or bad scenario; 3 bad trace; 4 cannot write.");
+         "Exit codes: 0 fits, valid; 1 does not fit, differs; 2 usage or bad scenario; 3 bad "
+         "trace; 4 cannot write.");
 }
 
 static const struct command *find_command(const char *name) {
@@ -118,7 +123,8 @@ int main(int argc, char **argv) {
     struct sigaction action = {0};
     action.sa_handler = on_interrupt;
     sigaction(SIGINT, &action, NULL);
-    if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+    if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        strcmp(argv[1], "help") == 0) {
         print_help();
         return argc < 2 ? EXIT_USAGE : EXIT_FITS;
     }

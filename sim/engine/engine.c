@@ -47,7 +47,8 @@ static uint32_t new_string(struct engine *engine, const char *text) {
     return text && *text ? timeline_string(engine->timeline, text) : 0;
 }
 
-/* For texts that stay where they are for the whole run (ops, module paths): answered by the pointer. */
+/* For texts that stay where they are for the whole run (ops, module paths): answered by the
+ * pointer. */
 static uint32_t string(struct engine *engine, const char *text) {
     if (!text || !*text)
         return 0;

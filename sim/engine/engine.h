@@ -2,9 +2,9 @@
  *
  *   tape --(sink)--> engine --> clocks (time), allocator (answers) --> timeline
  *
- * Out of memory ends the run as the real one would end: the failed request, the allocator's figures and PyTorch's message
- * stand in the timeline's ooms. Ownership: the engine owns clocks and allocator; the timeline is the caller's once
- * engine_finish has returned it. */
+ * Out of memory ends the run as the real one would end: the failed request, the allocator's figures
+ * and PyTorch's message stand in the timeline's ooms. Ownership: the engine owns clocks and
+ * allocator; the timeline is the caller's once engine_finish has returned it. */
 #ifndef ENGINE_H
 #define ENGINE_H
 
@@ -20,9 +20,9 @@ struct engine_config {
     const struct device *device;
     const struct alloc_ops *allocator; /* NULL: the native caching allocator */
     struct alloc_settings settings;
-    uint64_t max_requests;             /* 0: the default; more is ERROR_LIMIT */
-    struct text *tape_dump;            /* (optional) a line for every op */
-    struct text *schedule_dump;        /* (optional) a line for every kernel and phase */
+    uint64_t max_requests;      /* 0: the default; more is ERROR_LIMIT */
+    struct text *tape_dump;     /* (optional) a line for every op */
+    struct text *schedule_dump; /* (optional) a line for every kernel and phase */
 };
 
 struct engine *engine_create(const struct engine_config *config, struct error *err);

@@ -2,12 +2,12 @@
  *
  *   timeline --(request log)--> replay <-> allocator --(its answers)--> a new timeline
  *
- * To reproduce: the allocator starts in the state that the timeline had before its first event, gets
- * the addresses that the driver gave, and must answer as the timeline says: every address, every
- * segment taken or given back, every out-of-memory, and the layout at the end. That proves model and
- * importer apart from any model of a training step.
- * What-if: other settings, allocator or device; only the request log counts. Blocks alive at the
- * start are asked for first, in address order (their true order is unknown).
+ * To reproduce: the allocator starts in the state that the timeline had before its first event,
+ * gets the addresses that the driver gave, and must answer as the timeline says: every address,
+ * every segment taken or given back, every out-of-memory, and the layout at the end. That proves
+ * model and importer apart from any model of a training step. What-if: other settings, allocator or
+ * device; only the request log counts. Blocks alive at the start are asked for first, in address
+ * order (their true order is unknown).
  *
  * A recorded trace does not tell everything that the program asked for; what is missing is derived:
  *   record_stream   a free whose completion stands apart from it waits for the recorded completion
@@ -80,8 +80,8 @@ struct replay_result {
                      first, and the first that fits or the one that got furthest was kept */
     bool equal;   /* reproduce: no difference on any device */
     ARRAY(struct replay_device_result) devices; /* those with memory or events */
-    /* The same requests with the model's answers; blocks, phases and ooms have indexes of their own.
-     * Ends at `stopped_at`. */
+    /* The same requests with the model's answers; blocks, phases and ooms have indexes of their
+     * own. Ends at `stopped_at`. */
     struct timeline *timeline;
 };
 

@@ -1,12 +1,11 @@
 /* replay_core.h: the inside of a replay; private to replay*.c.
  *
  *   replay.c         configuration, candidates of frameworks, the loop over events, results
- *   replay_serve.c   one request of the log: what the allocator is asked, and how the answer compares
- *   replay_world.c   what the allocator asks: addresses, events; what it did, held against the trace
- *   replay_answer.c  the new timeline
- *   replay_start.c   the state before the first event; replay_fill.c: as a what-if has made it
- *   replay_layout.c  the state after the last
- *   replay_spans.c   sorted ranges of addresses
+ *   replay_serve.c   one request of the log: what the allocator is asked, and how the answer
+ * compares replay_world.c   what the allocator asks: addresses, events; what it did, held against
+ * the trace replay_answer.c  the new timeline replay_start.c   the state before the first event;
+ * replay_fill.c: as a what-if has made it replay_layout.c  the state after the last replay_spans.c
+ * sorted ranges of addresses
  */
 #ifndef REPLAY_CORE_H
 #define REPLAY_CORE_H
@@ -90,7 +89,8 @@ uint64_t replay_stream(const struct timeline *tl, uint16_t index);
 
 /* replay_world.c */
 struct alloc_world replay_world(struct replay_device *d);
-/* Notes a use of the block by a stream that no program has: it ends with the recorded completion. */
+/* Notes a use of the block by a stream that no program has: it ends with the recorded completion.
+ */
 void replay_use_fake_stream(struct replay_device *d, uint32_t block, uint64_t address);
 
 /* replay_start.c: loads or fills the model. */

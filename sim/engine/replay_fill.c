@@ -1,5 +1,5 @@
-/* replay_fill.c: the end of a what-if's fill: what it took and gave back again never was; the rest is
- * the start state of the new timeline. No event names any of it yet. */
+/* replay_fill.c: the end of a what-if's fill: what it took and gave back again never was; the rest
+ * is the start state of the new timeline. No event names any of it yet. */
 #include <string.h>
 
 #include "replay_core.h"

@@ -1,9 +1,9 @@
 /* replay_start.c: the state before the first event. To reproduce it is loaded: segments with their
- * blocks, every gap one free block, since free neighbours always merge. For a what-if the blocks are
- * asked for, in address order.
+ * blocks, every gap one free block, since free neighbours always merge. For a what-if the blocks
+ * are asked for, in address order.
  *
- * Of a reservation (expandable segments) the trace shows mapped pieces only. It is taken to begin at
- * the lowest address ever mapped of it, and to be as large as the device makes it. */
+ * Of a reservation (expandable segments) the trace shows mapped pieces only. It is taken to begin
+ * at the lowest address ever mapped of it, and to be as large as the device makes it. */
 #include <inttypes.h>
 #include <stdlib.h>
 

@@ -15,8 +15,8 @@ const struct timeline_event *replay_next_answer(const struct replay_device *d) {
     return &d->replay->real->events.at[d->answers.at[d->next_answer]];
 }
 
-/* Fake streams count down from here; a loaded state's lie above. Idle ones are used again: the model
- * keeps a queue for each. */
+/* Fake streams count down from here; a loaded state's lie above. Idle ones are used again: the
+ * model keeps a queue for each. */
 #define FIRST_FAKE_STREAM (UINT64_MAX - (UINT64_C(1) << 33))
 
 void replay_use_fake_stream(struct replay_device *d, uint32_t block, uint64_t address) {

@@ -1,5 +1,6 @@
-/* catch.c: calls that survive what is raised in them. Two things are raised: a device out of memory while somebody catches
- * it, and torch.stop(). Until it is caught the tape unwinds (tape.h): ops do nothing, what is let go is released. */
+/* catch.c: calls that survive what is raised in them. Two things are raised: a device out of memory
+ * while somebody catches it, and torch.stop(). Until it is caught the tape unwinds (tape.h): ops do
+ * nothing, what is let go is released. */
 #include "host.h"
 
 void names_release(struct tape *tape, struct holdings *held) {
@@ -100,10 +101,9 @@ static int catch_stop(lua_State *L) {
     return 1;
 }
 
-/* torch.catch_oom(f, handler): calls f(); when the device is out of memory calls handler(), as Python's
- *   try: f()
- *   except torch.OutOfMemoryError: handler()
- * The names of the functions that were left hold what they held until the handler has returned. True: f ran through. */
+/* torch.catch_oom(f, handler): calls f(); when the device is out of memory calls handler(), as
+ * Python's try: f() except torch.OutOfMemoryError: handler() The names of the functions that were
+ * left hold what they held until the handler has returned. True: f ran through. */
 static int catch_oom(lua_State *L) {
     struct host *host = host_of(L);
     struct tape *tape = host->tape;

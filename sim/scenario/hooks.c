@@ -1,6 +1,7 @@
-/* hooks.c: what a scenario may put into autograd: hooks on saved tensors (torch.autograd.graph.saved_tensors_hooks) and
- * functions with a backward of their own (torch.autograd.Function). Both are Lua functions that are called from within the
- * tape; what they keep of tensors is counted here, as Lua's collector plays no part. */
+/* hooks.c: what a scenario may put into autograd: hooks on saved tensors
+ * (torch.autograd.graph.saved_tensors_hooks) and functions with a backward of their own
+ * (torch.autograd.Function). Both are Lua functions that are called from within the tape; what they
+ * keep of tensors is counted here, as Lua's collector plays no part. */
 #include <string.h>
 
 #include "host.h"
@@ -125,8 +126,9 @@ static void hold_in_traceback(struct host *host, struct tensor_list *list) {
         list_unref(host->tape, list);
 }
 
-/* torch.saved_tensors_hooks({pack = , unpack = , holds = list or nil}, f, ...): f(...) with the hooks on. `holds`: tensors
- * that the hooks' functions hold, as long as the hooks or anything packed by them lives. */
+/* torch.saved_tensors_hooks({pack = , unpack = , holds = list or nil}, f, ...): f(...) with the
+ * hooks on. `holds`: tensors that the hooks' functions hold, as long as the hooks or anything
+ * packed by them lives. */
 static int saved_tensors_hooks(lua_State *L) {
     struct host *host = host_of(L);
     luaL_checktype(L, 1, LUA_TTABLE);
@@ -177,7 +179,8 @@ static void push_saved(lua_State *L, const struct node *node) {
     }
 }
 
-/* backward(ctx, saved tensors, gradients ...): a gradient, or nil, for every tensor that apply was given. */
+/* backward(ctx, saved tensors, gradients ...): a gradient, or nil, for every tensor that apply was
+ * given. */
 static void run_function(void *user, struct tape *tape, struct node *node, struct tensor **grads,
                          struct tensor **out) {
     struct lua_function *f = user;
@@ -296,9 +299,10 @@ static int apply(lua_State *L) {
     return status == LUA_OK ? lua_gettop(L) - ctx : lua_error(L);
 }
 
-/* torch.autograd_function{name = "CheckpointFunction", forward = function(ctx, ...), backward = function(ctx, saved,
- * gradients ...)}: a function that is recorded as one node. forward runs without recording; it may set ctx.saved (a table
- * of tensors to save for backward) and ctx.holds (a list of what ctx itself holds), and other fields. */
+/* torch.autograd_function{name = "CheckpointFunction", forward = function(ctx, ...), backward =
+ * function(ctx, saved, gradients ...)}: a function that is recorded as one node. forward runs
+ * without recording; it may set ctx.saved (a table of tensors to save for backward) and ctx.holds
+ * (a list of what ctx itself holds), and other fields. */
 static int autograd_function(lua_State *L) {
     struct host *host = host_of(L);
     luaL_checktype(L, 1, LUA_TTABLE);

@@ -1,4 +1,5 @@
-/* host.h: what the parts of sim/scenario share about one running scenario. Private to the folder. */
+/* host.h: what the parts of sim/scenario share about one running scenario. Private to the folder.
+ */
 #ifndef HOST_H
 #define HOST_H
 
@@ -18,21 +19,24 @@ struct host {
     struct scenario_info *info;
     struct names names;
     ARRAY(struct tensor_list *) lists; /* all that were made; some are kept to the end */
-    struct error error;       /* why the run was stopped, when `stopped` */
-    bool stopped;             /* by a limit, an interrupt, --help-scenario or the device's end: not a Lua error */
+    struct error error;                /* why the run was stopped, when `stopped` */
+    /* by a limit, an interrupt, --help-scenario or the device's end: not a Lua error */
+    bool stopped;
     uint64_t instructions, max_instructions;
     size_t lua_bytes, max_lua_bytes;
-    char directory[512];      /* of the scenario */
+    char directory[512]; /* of the scenario */
     const char *library_dir;
-    struct holdings traceback; /* what the frames of a raised error hold until it has been dealt with */
-    int step;                 /* running step, 0: none */
+    /* what the frames of a raised error hold until it has been dealt with */
+    struct holdings traceback;
+    int step; /* running step, 0: none */
     bool phase_open, step_open;
 };
 
 /* The host of a state (lua_getextraspace). */
 struct host *host_of(lua_State *L);
 
-/* Leaves the scenario when the tape has stopped: out of memory quietly, a failure as a Lua error with its place. */
+/* Leaves the scenario when the tape has stopped: out of memory quietly, a failure as a Lua error
+ * with its place. */
 void host_check(lua_State *L, struct host *host);
 
 /* tensors.c */
@@ -79,8 +83,9 @@ void modules_open(lua_State *L);
 void params_open(lua_State *L);
 /* phases.c: phase, step, backward, autocast, no_grad ... */
 void phases_open(lua_State *L);
-void phases_end(lua_State *L, struct host *host);   /* ends the open phase */
-void phases_close(lua_State *L, struct host *host); /* ends what is open at the end of the scenario */
+void phases_end(lua_State *L, struct host *host); /* ends the open phase */
+/* ends what is open at the end of the scenario */
+void phases_close(lua_State *L, struct host *host);
 /* catch.c: calls that survive what is raised in them */
 /* What a call may leave changed when it is left by an error. */
 struct host_state {
@@ -91,17 +96,18 @@ struct host_state {
     const struct saved_hooks *saved_hooks;
 };
 struct host_state catch_begin(const struct host *host);
-/* After an error: everything as it was. What the frames that were left hold passes to host->traceback. */
+/* After an error: everything as it was. What the frames that were left hold passes to
+ * host->traceback. */
 void catch_restore(struct host *host, const struct host_state *state);
-/* Calls the function below `arguments` values from within an op, for `results` values. False: an error, which the tape has
- * taken over (tape->status); nothing is on the stack then. */
+/* Calls the function below `arguments` values from within an op, for `results` values. False: an
+ * error, which the tape has taken over (tape->status); nothing is on the stack then. */
 bool catch_call(struct host *host, int arguments, int results);
 void catch_open(lua_State *L);
 /* hooks.c: saved-tensor hooks and autograd functions written in Lua */
 void hooks_open(lua_State *L);
 /* sandbox.c: the globals that a scenario may use; `use` */
 void sandbox_open(lua_State *L);
-void sandbox_close_table(lua_State *L); /* a library or parameters: without tensors */
+void sandbox_close_table(lua_State *L);   /* a library or parameters: without tensors */
 void sandbox_close_globals(lua_State *L); /* after everything is registered: no new globals */
 bool sandbox_load(lua_State *L, const char *path, struct error *err);
 /* marks.c: see names.h */

@@ -1,5 +1,6 @@
-/* lists.c: torch.list(): a list of tensors that holds its members itself, for optimizers and output lists of any length.
- * A name holds the list, the list holds the tensors: nothing is walked at every op. */
+/* lists.c: torch.list(): a list of tensors that holds its members itself, for optimizers and output
+ * lists of any length. A name holds the list, the list holds the tensors: nothing is walked at
+ * every op. */
 #include "host.h"
 
 struct tensor_list *lists_test(lua_State *L, int index) {
@@ -106,7 +107,8 @@ static int list_newindex(lua_State *L) {
     return 0;
 }
 
-/* torch.is_held(x): a tensor or list that somebody still holds; what a table with a metatable keeps is but a reference */
+/* torch.is_held(x): a tensor or list that somebody still holds; what a table with a metatable keeps
+ * is but a reference */
 static int is_held(lua_State *L) {
     lua_pushboolean(L, tensors_test(L, 1) || lists_test(L, 1));
     return 1;
@@ -134,7 +136,8 @@ static void add_tensors(lua_State *L, struct host *host, struct tensor_list *to,
     }
 }
 
-/* torch.tensors_in(...): a list of the tensors among the arguments, in plain tables and lists among them too */
+/* torch.tensors_in(...): a list of the tensors among the arguments, in plain tables and lists among
+ * them too */
 static int tensors_in(lua_State *L) {
     struct host *host = host_of(L);
     int n = lua_gettop(L);

@@ -1,8 +1,9 @@
 /* marks.c: makes every name visible that names.h must see. Into the text of a chunk it puts
- *   `;__mark() ` before `return`, `break`, `goto` and labels, and before the `end`, `else`, `elseif` or `until` of a block
- * that declares a name (a local, a loop's variable), on the same line, so positions stay. Only words outside strings and
- * comments count. No mark follows a `return`, nor a label at the end of a block, which must stay the last there for a
- * `goto continue` to be allowed. The semicolon keeps a mark from completing a statement that was cut short. */
+ *   `;__mark() ` before `return`, `break`, `goto` and labels, and before the `end`, `else`,
+ * `elseif` or `until` of a block that declares a name (a local, a loop's variable), on the same
+ * line, so positions stay. Only words outside strings and comments count. No mark follows a
+ * `return`, nor a label at the end of a block, which must stay the last there for a `goto continue`
+ * to be allowed. The semicolon keeps a mark from completing a statement that was cut short. */
 #include <ctype.h>
 #include <string.h>
 

@@ -1,8 +1,9 @@
-/* modules.c: the parts of nn.Module that the host must do: attributes in order of assignment, calls that hold their
- * arguments and name the module, parameters and buffers that the module holds for good.
+/* modules.c: the parts of nn.Module that the host must do: attributes in order of assignment, calls
+ * that hold their arguments and name the module, parameters and buffers that the module holds for
+ * good.
  *
- * A module is a table with the metatable that nn.class makes (scenarios/lib/nn.lua). Its list of members is an array in
- * the field `_members`; its place in the model the field `_path`. */
+ * A module is a table with the metatable that nn.class makes (scenarios/lib/nn.lua). Its list of
+ * members is an array in the field `_members`; its place in the model the field `_path`. */
 #include <stdio.h>
 #include <string.h>
 
@@ -38,7 +39,8 @@ static bool is_module(lua_State *L, int index) {
     return module;
 }
 
-/* nn.replace(module, "weight", t): another tensor in place of a member, whose own is let go (tied weights). */
+/* nn.replace(module, "weight", t): another tensor in place of a member, whose own is let go (tied
+ * weights). */
 static int replace_member(lua_State *L) {
     struct host *host = host_of(L);
     luaL_checktype(L, 1, LUA_TTABLE);
@@ -79,7 +81,8 @@ static int module_newindex(lua_State *L) {
     return 0;
 }
 
-/* Gives every module its path and every parameter its owner and name, depth first in order of assignment. */
+/* Gives every module its path and every parameter its owner and name, depth first in order of
+ * assignment. */
 static void assign_paths(lua_State *L, struct host *host, int module, const char *path,
                          unsigned depth) {
     luaL_checkstack(L, 8, "modules nest too deep");

@@ -1,15 +1,16 @@
 /* names.c: see names.h.
  *
- * Frames are pushed by call events and popped by return events. A frame is only scanned while it is the top one (its
- * callee's event has just come), so scans are cheap: a dozen locals. C functions that neither ask for memory nor keep
- * tensors are ignored altogether. */
+ * Frames are pushed by call events and popped by return events. A frame is only scanned while it is
+ * the top one (its callee's event has just come), so scans are cheap: a dozen locals. C functions
+ * that neither ask for memory nor keep tensors are ignored altogether. */
 #include "names.h"
 
 #include "host.h"
 #include "walk.h"
 
 enum {
-    MAX_FRAMES = 200000, /* as many calls as Lua's own stack allows; tail calls would have no limit */
+    /* as many calls as Lua's own stack allows; tail calls would have no limit */
+    MAX_FRAMES = 200000,
 };
 
 static void release(struct host *host, struct holding *h) {
@@ -106,9 +107,9 @@ static void float_result(struct visit *visit, struct tensor *tensor, struct tens
         (struct holding){.tensor = tensor, .list = list, .slot = visit->slot});
 }
 
-/* A float that a temporary still holds is kept for one more scan. A call leaves its result in the register of the called
- * function (a method call then moves it up by one); elsewhere its handle is a leftover. An operator's result may be in any
- * register: its slot lies beyond all of them. */
+/* A float that a temporary still holds is kept for one more scan. A call leaves its result in the
+ * register of the called function (a method call then moves it up by one); elsewhere its handle is
+ * a leftover. An operator's result may be in any register: its slot lies beyond all of them. */
 static void keep_float(struct visit *visit, struct tensor *tensor, struct tensor_list *list) {
     struct frame *frame = visit->frame;
     for (size_t i = 0; i < frame->floats.count; i++) {
@@ -120,8 +121,8 @@ static void keep_float(struct visit *visit, struct tensor *tensor, struct tensor
     }
 }
 
-/* A local of this name is there, in `slot`: what the name held before is out of date unless it is found again. Lua interns
- * short strings, so a name is its pointer. */
+/* A local of this name is there, in `slot`: what the name held before is out of date unless it is
+ * found again. Lua interns short strings, so a name is its pointer. */
 static void see(struct frame *frame, const char *name, uint32_t slot) {
     for (size_t i = 0; i < frame->held.count; i++) {
         struct holding *h = &frame->held.at[i];
@@ -134,8 +135,9 @@ static void see(struct frame *frame, const char *name, uint32_t slot) {
 
 static const char argument_name[] = "(argument)"; /* of a C call, or in `...` */
 
-/* What is bound to a name: the value on top of the stack. A handle whose tensor is gone means that the name was shadowed
- * and is visible again; in Python it is one name, and what it was bound to last stays. */
+/* What is bound to a name: the value on top of the stack. A handle whose tensor is gone means that
+ * the name was shadowed and is visible again; in Python it is one name, and what it was bound to
+ * last stays. */
 static void scan_name(lua_State *L, struct visit *visit, const char *name, uint32_t slot) {
     int type = lua_type(L, -1);
     struct tensor *tensor = type == LUA_TUSERDATA ? tensors_test(L, -1) : NULL;
@@ -168,7 +170,8 @@ static void scan_upvalues(lua_State *L, struct visit *visit, lua_Debug *ar) {
     lua_pop(L, 1);
 }
 
-/* What a running `for` goes over: held until the loop ends. Loops within each other differ by their register. */
+/* What a running `for` goes over: held until the loop ends. Loops within each other differ by their
+ * register. */
 static void scan_loop(lua_State *L, struct visit *visit, uint32_t slot) {
     static const char keys[256];
     int type = lua_type(L, -1);
@@ -210,8 +213,8 @@ static void scan_arguments(lua_State *L, struct host *host, lua_Debug *ar, struc
     }
 }
 
-/* Rebound, or shadowed by a later local of the same name. A name out of scope keeps what it held: Python's names outlive
- * their block. */
+/* Rebound, or shadowed by a later local of the same name. A name out of scope keeps what it held:
+ * Python's names outlive their block. */
 static bool is_stale(const struct frame *frame, const struct holding *h) {
     if (h->in_loop)
         return h->scan != frame->scan;
@@ -231,14 +234,15 @@ static uint32_t find_pending(lua_State *L, lua_Debug *ar, const struct holding *
     return found;
 }
 
-/* An operator's call leaves all registers of its caller to be seen, those of finished expressions too. */
+/* An operator's call leaves all registers of its caller to be seen, those of finished expressions
+ * too. */
 static bool is_operator(lua_State *L, lua_Debug *callee) {
     lua_getinfo(L, "n", callee);
     return strcmp(callee->namewhat, "metamethod") == 0;
 }
 
-/* Lets go what names were rebound from. What was taken out of a table, or rebound by a callee (NULL), may have been read
- * before by an expression that is not done. */
+/* Lets go what names were rebound from. What was taken out of a table, or rebound by a callee
+ * (NULL), may have been read before by an expression that is not done. */
 static void drop_stale(lua_State *L, struct host *host, lua_Debug *ar, struct frame *frame,
                        lua_Debug *callee) {
     size_t to = 0;
@@ -278,7 +282,8 @@ void names_watch_python(lua_State *L, lua_CFunction function) {
 }
 
 static const struct watched *find_watched(const struct names *names, lua_CFunction function) {
-    for (size_t i = 0; names->may_be_watched[address_byte(function)] && i < names->watched.count; i++)
+    for (size_t i = 0; names->may_be_watched[address_byte(function)] && i < names->watched.count;
+         i++)
         if (names->watched.at[i].function == function)
             return &names->watched.at[i];
     return NULL;
@@ -296,8 +301,8 @@ static bool is_active_call(lua_State *L, lua_Debug *ar, bool *is_c, bool *passes
     return active;
 }
 
-/* When a function has changed a table or a variable that outer functions may name too, they are read again, from the
- * frame below `level` and `index` to the bottom. Ghosts keep what they had. */
+/* When a function has changed a table or a variable that outer functions may name too, they are
+ * read again, from the frame below `level` and `index` to the bottom. Ghosts keep what they had. */
 static void scan_outer(lua_State *L, struct host *host, int level, size_t index) {
     struct names *names = &host->names;
     lua_Debug ar;
@@ -325,8 +330,9 @@ static bool holds(const struct frame *frame, const struct holding *f) {
     return false;
 }
 
-/* Results that a name or the callee has taken over, or that no register holds any more, float no longer. Registers above
- * the live ones may be stale in a metamethod's call; they only matter for results nobody has taken. */
+/* Results that a name or the callee has taken over, or that no register holds any more, float no
+ * longer. Registers above the live ones may be stale in a metamethod's call; they only matter for
+ * results nobody has taken. */
 static void settle_floats(lua_State *L, struct host *host, lua_Debug *ar, struct frame *caller,
                           const struct frame *callee) {
     struct holdings *floats = &caller->floats;

@@ -1,5 +1,6 @@
-/* ops.c: torch.NAME for every row of the op table. A row's signature is read once; a call then fills struct op_call from
- * Lua's arguments: by position, or by name from a last table argument ({dim = -1, keepdim = true}). */
+/* ops.c: torch.NAME for every row of the op table. A row's signature is read once; a call then
+ * fills struct op_call from Lua's arguments: by position, or by name from a last table argument
+ * ({dim = -1, keepdim = true}). */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,15 +46,16 @@ static const char *parse_argument(const char *p, struct argument *a) {
 
 static void parse_signature(const struct op *op, struct bound_op *bound) {
     *bound = (struct bound_op){.kind = HANDLE_OTHER, .op = op};
-    snprintf(bound->trace_name, sizeof bound->trace_name, "%s%s", op->trace_name ? "" : "aten::",
-             op->trace_name ? op->trace_name : op->name);
+    snprintf(bound->trace_name, sizeof bound->trace_name, "%s%s",
+             op->trace_name ? "" : "aten::", op->trace_name ? op->trace_name : op->name);
     for (const char *p = op->signature; *p;) {
         assert(bound->count < OP_MAX_ARGS);
         p = parse_argument(p, &bound->argument[bound->count++]);
     }
 }
 
-static int bad_argument(lua_State *L, const struct bound_op *b, unsigned i, int index, const char *wanted) {
+static int bad_argument(lua_State *L, const struct bound_op *b, unsigned i, int index,
+                        const char *wanted) {
     return luaL_error(L, "%s: %s: expected %s, found %s", b->op->name, b->argument[i].name, wanted,
                       luaL_typename(L, index));
 }
@@ -78,22 +80,26 @@ static void read_sizes(lua_State *L, const struct bound_op *b, unsigned i, int i
         if (!integer)
             luaL_error(L, "%s: %s: size %d is %s, expected an integer", b->op->name,
                        b->argument[i].name, (int)k + 1, luaL_typename(L, -1));
-        if (shape.size[shape.ndim - 1] > INT64_C(1) << 60 || shape.size[shape.ndim - 1] < -(INT64_C(1) << 60))
-            luaL_error(L, "%s: %s: size %d is beyond 2^60", b->op->name, b->argument[i].name, (int)k + 1);
+        if (shape.size[shape.ndim - 1] > INT64_C(1) << 60 ||
+            shape.size[shape.ndim - 1] < -(INT64_C(1) << 60))
+            luaL_error(L, "%s: %s: size %d is beyond 2^60", b->op->name, b->argument[i].name,
+                       (int)k + 1);
         lua_pop(L, 1);
     }
     arg->shape = shape;
 }
 
 /* A list handle, or a plain table of tensors copied into memory that Lua collects. */
-static void read_list(lua_State *L, const struct bound_op *b, unsigned i, int index, struct op_arg *arg) {
+static void read_list(lua_State *L, const struct bound_op *b, unsigned i, int index,
+                      struct op_arg *arg) {
     struct tensor_list *list = lists_test(L, index);
     if (list) {
         arg->list = list->items.at;
         arg->list_count = list->items.count;
         for (size_t k = 0; k < arg->list_count; k++)
             if (!arg->list[k])
-                luaL_error(L, "%s: %s: entry %d is nil", b->op->name, b->argument[i].name, (int)k + 1);
+                luaL_error(L, "%s: %s: entry %d is nil", b->op->name, b->argument[i].name,
+                           (int)k + 1);
         return;
     }
     if (!lua_istable(L, index)) {
@@ -107,17 +113,19 @@ static void read_list(lua_State *L, const struct bound_op *b, unsigned i, int in
         lua_rawgeti(L, index, (lua_Integer)k + 1);
         items[k] = tensors_test(L, -1);
         if (!items[k])
-            luaL_error(L, "%s: %s: entry %d is %s, expected a tensor", b->op->name, b->argument[i].name,
-                       (int)k + 1, luaL_typename(L, -1));
+            luaL_error(L, "%s: %s: entry %d is %s, expected a tensor", b->op->name,
+                       b->argument[i].name, (int)k + 1, luaL_typename(L, -1));
         lua_pop(L, 1);
     }
     arg->list = items;
     arg->list_count = n;
 }
 
-static void read_number(lua_State *L, const struct bound_op *b, unsigned i, int index, struct op_arg *arg) {
+static void read_number(lua_State *L, const struct bound_op *b, unsigned i, int index,
+                        struct op_arg *arg) {
     if (lua_type(L, index) != LUA_TNUMBER) {
-        bad_argument(L, b, i, index, b->argument[i].kind == 'X' ? "a tensor or a number" : "a number");
+        bad_argument(L, b, i, index,
+                     b->argument[i].kind == 'X' ? "a tensor or a number" : "a number");
         return;
     }
     arg->number = lua_tonumber(L, index);
@@ -157,7 +165,8 @@ static void read_argument(lua_State *L, const struct bound_op *b, unsigned i, in
         const char *name = lua_tostring(L, index);
         enum dtype dtype = name ? dtype_find(name) : DTYPE_NONE;
         if (dtype == DTYPE_NONE)
-            luaL_error(L, "%s: %s: unknown type '%s'", b->op->name, a->name, name ? name : luaL_typename(L, index));
+            luaL_error(L, "%s: %s: unknown type '%s'", b->op->name, a->name,
+                       name ? name : luaL_typename(L, index));
         arg->integer = dtype;
         arg->text = op_dtype_marker;
         break;
@@ -194,7 +203,8 @@ static void check_names(lua_State *L, const struct bound_op *b, int table) {
                               strcmp(lua_tostring(L, -2), b->argument[i].name) == 0);
         if (!known)
             luaL_error(L, "%s: unknown argument '%s'; it takes: %s", b->op->name,
-                       lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "?", b->op->signature);
+                       lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "?",
+                       b->op->signature);
         lua_pop(L, 1);
     }
 }
@@ -218,16 +228,19 @@ static void read_call(lua_State *L, const struct bound_op *b, struct op_call *ca
         }
         index++;
         if (named && lua_getfield(L, named, a->name) != LUA_TNIL) {
-            read_argument(L, b, i, lua_gettop(L), lua_gettop(L), arg); /* the value stays on the stack */
+            /* the value stays on the stack */
+            read_argument(L, b, i, lua_gettop(L), lua_gettop(L), arg);
             continue;
         }
         if (!a->optional && !a->has_default)
-            luaL_error(L, "%s: %s is missing; it takes: %s", b->op->name, a->name, b->op->signature);
+            luaL_error(L, "%s: %s is missing; it takes: %s", b->op->name, a->name,
+                       b->op->signature);
         arg->integer = (int64_t)a->fallback;
         arg->number = a->fallback;
     }
     if (index <= last)
-        luaL_error(L, "%s: %d arguments too many; it takes: %s", b->op->name, last - index + 1, b->op->signature);
+        luaL_error(L, "%s: %d arguments too many; it takes: %s", b->op->name, last - index + 1,
+                   b->op->signature);
 }
 
 /* At least one tensor among "tensor or number" arguments. */

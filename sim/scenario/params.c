@@ -1,4 +1,5 @@
-/* params.c: parameters { {"hidden", 4096, "width", min = 1}, ... }: declared, checked, overridden by --set. */
+/* params.c: parameters { {"hidden", 4096, "width", min = 1}, ... }: declared, checked, overridden
+ * by --set. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -34,8 +35,10 @@ static void push_integers(lua_State *L, const char *name, const char *text) {
         char *end;
         errno = 0;
         long long v = strtoll(p, &end, 10);
-        if (end == p || errno == ERANGE || (*end != ',' && *end != '\0') || (*end == ',' && end[1] == '\0'))
-            luaL_error(L, "parameter %s=%s: expected integers with commas between them", name, text);
+        if (end == p || errno == ERANGE || (*end != ',' && *end != '\0') ||
+            (*end == ',' && end[1] == '\0'))
+            luaL_error(L, "parameter %s=%s: expected integers with commas between them", name,
+                       text);
         lua_pushinteger(L, v);
         lua_rawseti(L, -2, i);
         p = *end ? end + 1 : end;
@@ -65,7 +68,8 @@ static const char *value_text(lua_State *L, struct host *host) {
     return kept;
 }
 
-/* Pushes the value of a --set text as the type of the default, or fails naming what was expected. */
+/* Pushes the value of a --set text as the type of the default, or fails naming what was expected.
+ */
 static void push_value(lua_State *L, const struct scenario_param *p, const char *text) {
     char *end;
     if (p->type == PARAM_TEXT) {
@@ -94,7 +98,8 @@ static void push_value(lua_State *L, const struct scenario_param *p, const char 
     }
 }
 
-static void check_bound(lua_State *L, const struct scenario_param *p, bool is_kept, const char *word, double bound) {
+static void check_bound(lua_State *L, const struct scenario_param *p, bool is_kept,
+                        const char *word, double bound) {
     char text[40];
     if (is_kept)
         return;
@@ -148,7 +153,8 @@ static enum param_type type_of(lua_State *L, int index) {
     case LUA_TTABLE:
         return PARAM_INTEGERS;
     default:
-        luaL_error(L, "parameters: a default must be a number, a text, a boolean or a list of integers");
+        luaL_error(
+            L, "parameters: a default must be a number, a text, a boolean or a list of integers");
         return PARAM_TEXT;
     }
 }

@@ -1,4 +1,5 @@
-/* phases.c: what surrounds the ops: steps and phases, gradient mode, autocast, the optimizer's state. */
+/* phases.c: what surrounds the ops: steps and phases, gradient mode, autocast, the optimizer's
+ * state. */
 #include <stdio.h>
 #include <string.h>
 
@@ -164,12 +165,13 @@ static int autocast(lua_State *L) {
     return lua_gettop(L) - 1;
 }
 
-/* torch.autocast_enter(dtype) ... torch.autocast_leave(what enter returned): a region within a function, whose names stay
- * its own */
+/* torch.autocast_enter(dtype) ... torch.autocast_leave(what enter returned): a region within a
+ * function, whose names stay its own */
 static int autocast_enter(lua_State *L) {
     struct tape *tape = host_of(L)->tape;
     const char *name = luaL_checkstring(L, 1);
-    enum dtype dtype = strcmp(name, "none") == 0 ? DTYPE_NONE : dtype_find(name), outer = tape->autocast;
+    enum dtype dtype = strcmp(name, "none") == 0 ? DTYPE_NONE : dtype_find(name),
+               outer = tape->autocast;
     if (dtype == DTYPE_NONE && strcmp(name, "none") != 0)
         return luaL_error(L, "autocast: unknown type '%s'", name);
     tape_autocast_enter(tape, dtype);
@@ -200,7 +202,8 @@ static int hold(lua_State *L) {
     return 1;
 }
 
-/* torch.keep(x): a tensor or list that an object keeps to the end of the run, in a table that is not walked */
+/* torch.keep(x): a tensor or list that an object keeps to the end of the run, in a table that is
+ * not walked */
 static int keep(lua_State *L) {
     struct tensor_list *list = lists_test(L, 1);
     if (list)
@@ -231,14 +234,14 @@ void phases_open(lua_State *L) {
         {"autocast_dtype", autocast_dtype},
         {"no_grad", no_grad},
         {"autocast", autocast},
-                                         {"autocast_enter", autocast_enter},
-                                         {"autocast_leave", autocast_leave},
+        {"autocast_enter", autocast_enter},
+        {"autocast_leave", autocast_leave},
         {"hold", hold},
         {"keep", keep},
         {"synchronize", synchronize},
         {NULL, NULL}};
-    static const lua_CFunction watched[] = {mark, phase, begin_step, synchronize, hold, keep, autocast_enter,
-                                            autocast_leave};
+    static const lua_CFunction watched[] = {mark, phase, begin_step,     synchronize,
+                                            hold, keep,  autocast_enter, autocast_leave};
     for (size_t i = 0; i < sizeof watched / sizeof watched[0]; i++)
         names_watch(L, watched[i]);
     names_watch_python(L, no_grad);

@@ -1,8 +1,10 @@
 /* sandbox.c: what a scenario may use of Lua, and `use`, its only way to other files.
  *
- * Left out, with the reason: pcall, xpcall, coroutine (they would catch limits), load*, dofile, require, io, os, package,
- * debug, collectgarbage, getmetatable; string.find, match, gmatch, gsub, dump (patterns run in C, uncounted);
- * math.random (a run is the same every time), next, addresses in texts, __gc and __mode. `pairs` visits keys in sorted order, since Lua's own order is by address. */
+ * Left out, with the reason: pcall, xpcall, coroutine (they would catch limits), load*, dofile,
+ * require, io, os, package, debug, collectgarbage, getmetatable; string.find, match, gmatch, gsub,
+ * dump (patterns run in C, uncounted); math.random (a run is the same every time), next, addresses
+ * in texts, __gc and __mode. `pairs` visits keys in sorted order, since Lua's own order is by
+ * address. */
 #include <lualib.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,7 +54,8 @@ static void merge_keys(lua_State *L, int from, int to, lua_Integer begin, lua_In
     }
 }
 
-/* Sorts the keys 1..n of the table at 2 with the help of the one at 3; returns the index of the one that is sorted. */
+/* Sorts the keys 1..n of the table at 2 with the help of the one at 3; returns the index of the one
+ * that is sorted. */
 static int sort_keys(lua_State *L, lua_Integer n) {
     int from = 2, to = 3;
     for (lua_Integer width = 1; width < n; width *= 2) {
@@ -120,7 +123,8 @@ static int pairs_next(lua_State *L) {
     return 2;
 }
 
-/* Pushes the text of a value. Addresses differ from run to run: of what has no text of its own only the type is told. */
+/* Pushes the text of a value. Addresses differ from run to run: of what has no text of its own only
+ * the type is told. */
 static void push_text(lua_State *L, int index) {
     int type = lua_type(L, index);
     bool has_text =
@@ -163,7 +167,8 @@ static int format_text(lua_State *L) {
     return 1;
 }
 
-/* print goes to standard error of the program through the report's notes: a scenario has no output of its own. */
+/* print goes to standard error of the program through the report's notes: a scenario has no output
+ * of its own. */
 static int print_note(lua_State *L) {
     struct host *host = host_of(L);
     int count = lua_gettop(L);
@@ -180,7 +185,8 @@ static int print_note(lua_State *L) {
     return 0;
 }
 
-/* setmetatable without what Lua's collector would decide: finalizers, which no limit stops, and weak tables. */
+/* setmetatable without what Lua's collector would decide: finalizers, which no limit stops, and
+ * weak tables. */
 static int set_metatable(lua_State *L) {
     static const char *const refused[] = {"__gc", "__mode"};
     for (size_t i = 0; lua_istable(L, 2) && i < sizeof refused / sizeof refused[0]; i++) {

@@ -69,13 +69,16 @@ static void hook(lua_State *L, lua_Debug *ar) {
         luaL_where(L, 0);
         lua_getinfo(L, "Sl", ar);
         char text[256];
-        snprintf(text, sizeof text, "%s:%d: still running after %llu million Lua instructions (an endless loop?)",
-                 ar->short_src, ar->currentline, (unsigned long long)(host->max_instructions / 1000000));
+        snprintf(text, sizeof text,
+                 "%s:%d: still running after %llu million Lua instructions (an endless loop?)",
+                 ar->short_src, ar->currentline,
+                 (unsigned long long)(host->max_instructions / 1000000));
         stop(L, host, ERROR_LIMIT, text);
     }
 }
 
-/* Runs below the failed function: adds where the scenario was when the error came from a library file. */
+/* Runs below the failed function: adds where the scenario was when the error came from a library
+ * file. */
 static int add_place(lua_State *L) {
     struct host *host = host_of(L);
     lua_Debug ar;
@@ -93,7 +96,8 @@ static int add_place(lua_State *L) {
         lua_getinfo(L, "Sl", &ar);
         if (ar.currentline < 0)
             continue;
-        bool library = host->library_dir && strncmp(ar.source + 1, host->library_dir, strlen(host->library_dir)) == 0;
+        bool library = host->library_dir &&
+                       strncmp(ar.source + 1, host->library_dir, strlen(host->library_dir)) == 0;
         if (library) {
             in_library = true;
             continue;
@@ -149,7 +153,8 @@ static void find_directory(struct host *host, const char *path) {
         memcpy(host->directory, ".", 2);
 }
 
-/* A run may end in three ways that are no Lua error: the device is full, a limit was hit, only parameters were wanted. */
+/* A run may end in three ways that are no Lua error: the device is full, a limit was hit, only
+ * parameters were wanted. */
 static bool finish(lua_State *L, struct host *host, int status, struct error *err) {
     struct tape *tape = host->tape;
     if (status == LUA_OK || (host->stopped && tape->status == TAPE_OUT_OF_MEMORY))
@@ -176,7 +181,8 @@ bool scenario_run(const char *path, const struct scenario_options *options, stru
     host->options = options;
     host->info = info;
     host->library_dir = options->library_dir;
-    host->max_instructions = options->max_instructions ? options->max_instructions : default_max_instructions;
+    host->max_instructions =
+        options->max_instructions ? options->max_instructions : default_max_instructions;
     host->max_lua_bytes = options->max_lua_bytes ? options->max_lua_bytes : default_max_lua_bytes;
     find_directory(host, path);
     lua_State *L = lua_newstate(counted_alloc, host);

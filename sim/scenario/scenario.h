@@ -1,7 +1,8 @@
-/* scenario.h: runs a Lua scenario on a tape. A scenario is text that describes a model and a training loop by running
- * them on symbolic tensors; docs/scenario.md is its manual.
+/* scenario.h: runs a Lua scenario on a tape. A scenario is text that describes a model and a
+ * training loop by running them on symbolic tensors; docs/scenario.md is its manual.
  *
- * The Lua state lives for one call; nothing of it is left but what the tape's sink was told. The tape must be fresh. */
+ * The Lua state lives for one call; nothing of it is left but what the tape's sink was told. The
+ * tape must be fresh. */
 #ifndef SCENARIO_H
 #define SCENARIO_H
 
@@ -37,17 +38,18 @@ struct scenario_info {
 struct scenario_options {
     const char *const *sets; /* "name=value", later ones win */
     size_t set_count;
-    const char *library_dir; /* scenarios/lib; NULL: `lib` beside the scenario */
-    bool only_parameters;    /* stop once the parameters are declared: --help-scenario */
-    uint64_t max_instructions;  /* 0: the default */
-    size_t max_lua_bytes;       /* 0: the default */
+    const char *library_dir;         /* scenarios/lib; NULL: `lib` beside the scenario */
+    bool only_parameters;            /* stop once the parameters are declared: --help-scenario */
+    uint64_t max_instructions;       /* 0: the default */
+    size_t max_lua_bytes;            /* 0: the default */
     const volatile int *interrupted; /* polled; NULL: never */
 };
 
 void scenario_info_fini(struct scenario_info *info);
 
-/* False: *err says what (ERROR_BAD_SCENARIO with file:line, ERROR_IO_READ, ERROR_LIMIT, ERROR_INTERRUPTED). A device out
- * of memory is no failure: true, with tape->status == TAPE_OUT_OF_MEMORY. */
+/* False: *err says what (ERROR_BAD_SCENARIO with file:line, ERROR_IO_READ, ERROR_LIMIT,
+ * ERROR_INTERRUPTED). A device out of memory is no failure: true, with tape->status ==
+ * TAPE_OUT_OF_MEMORY. */
 bool scenario_run(const char *path, const struct scenario_options *options, struct tape *tape,
                   struct scenario_info *info, struct error *err);
 

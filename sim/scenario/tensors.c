@@ -131,7 +131,8 @@ static int tensor_numel(lua_State *L) {
     return 1;
 }
 
-/* x:as("input"): what the tensor is for, where a scenario knows better than the simulator. Returns x. */
+/* x:as("input"): what the tensor is for, where a scenario knows better than the simulator. Returns
+ * x. */
 static int tensor_as(lua_State *L) {
     struct host *host = host_of(L);
     struct tensor *t = tensors_check(L, 1);

@@ -29,7 +29,8 @@ static bool grow_visited(struct names *names) {
     return true;
 }
 
-/* Whether this walk comes to the table or closure on top of the stack for the first time: they may contain each other. */
+/* Whether this walk comes to the table or closure on top of the stack for the first time: they may
+ * contain each other. */
 static bool first_visit(lua_State *L, struct host *host) {
     struct names *names = &host->names;
     const void *value = lua_topointer(L, -1);
@@ -83,8 +84,8 @@ static void visit_closure(lua_State *L, struct visit *visit, int depth) {
     }
 }
 
-/* Tables with a metatable are modules, classes, libraries, which hold their own. C functions hold nothing, nor do functions
- * that name only globals. */
+/* Tables with a metatable are modules, classes, libraries, which hold their own. C functions hold
+ * nothing, nor do functions that name only globals. */
 static bool is_container(lua_State *L, int type) {
     if (type == LUA_TTABLE) {
         bool plain = !lua_getmetatable(L, -1);

@@ -1,4 +1,5 @@
-/* walk.h: the tensors and lists that a Lua value holds: itself, or what plain tables and closures within it contain. */
+/* walk.h: the tensors and lists that a Lua value holds: itself, or what plain tables and closures
+ * within it contain. */
 #ifndef WALK_H
 #define WALK_H
 
@@ -26,8 +27,8 @@ struct visit {
 /* Visits the value on top of the stack. */
 void walk_value(lua_State *L, struct visit *visit);
 bool walk_is_environment(const char *upvalue);
-/* An upvalue that is worth another look: anything but a function or a library's, class' or module's table. A function that
- * names no other is read once a call. */
+/* An upvalue that is worth another look: anything but a function or a library's, class' or module's
+ * table. A function that names no other is read once a call. */
 void walk_note_upvalue(lua_State *L, struct visit *visit);
 
 #endif

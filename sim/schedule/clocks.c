@@ -6,8 +6,9 @@
 #include "device.h"
 #include "tape.h"
 
-/* Host time to dispatch one eager op and the least time of a kernel: nominal values of the size that PyTorch's profiler
- * shows for small ops on current hosts and cards; estimates, see the header. */
+/* Host time to dispatch one eager op and the least time of a kernel: nominal values of the size
+ * that PyTorch's profiler shows for small ops on current hosts and cards; estimates, see the
+ * header. */
 enum { DISPATCH_NS = 6000, KERNEL_MIN_NS = 3000 };
 
 void clocks_init(struct clocks *clocks, const struct device *device) {
@@ -30,14 +31,16 @@ static struct stream_clock *find_stream(struct clocks *clocks, uint64_t stream) 
 }
 
 static uint64_t duration_ns(const struct device *device, const struct tape_kernel *kernel) {
-    uint64_t rate = dtype_bytes(kernel->dtype) == 2 ? device->flops_16bit_per_s : device->flops_fp32_per_s;
+    uint64_t rate =
+        dtype_bytes(kernel->dtype) == 2 ? device->flops_16bit_per_s : device->flops_fp32_per_s;
     double compute = (double)kernel->flops / (double)rate;
     double memory = (double)kernel->bytes / (double)device->bandwidth_bytes_per_s;
     double seconds = compute > memory ? compute : memory;
     return KERNEL_MIN_NS + (uint64_t)(seconds * 1e9);
 }
 
-bool clocks_kernel(struct clocks *clocks, const struct tape_kernel *kernel, struct kernel_times *times) {
+bool clocks_kernel(struct clocks *clocks, const struct tape_kernel *kernel,
+                   struct kernel_times *times) {
     struct stream_clock *stream = find_stream(clocks, kernel->stream);
     if (!stream)
         return false;
@@ -45,7 +48,8 @@ bool clocks_kernel(struct clocks *clocks, const struct tape_kernel *kernel, stru
     uint64_t *slot = &stream->ends[stream->launched++ % CLOCKS_QUEUE];
     clocks_wait_until(clocks, *slot); /* of the kernel a queue's length ago; 0 at first */
     times->dispatched_ns = clocks->host_ns;
-    times->start_ns = stream->busy_until_ns > clocks->host_ns ? stream->busy_until_ns : clocks->host_ns;
+    times->start_ns =
+        stream->busy_until_ns > clocks->host_ns ? stream->busy_until_ns : clocks->host_ns;
     times->end_ns = times->start_ns + duration_ns(clocks->device, kernel);
     stream->busy_until_ns = times->end_ns;
     *slot = times->end_ns;

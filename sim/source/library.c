@@ -6,7 +6,8 @@
 #include "source.h"
 
 /* build/bin, build/PRESET/bin, an installation's bin */
-static const char *const places[] = {"../../scenarios/lib", "../../../scenarios/lib", "../share/vramsim/lib", NULL};
+static const char *const places[] = {"../../scenarios/lib", "../../../scenarios/lib",
+                                     "../share/vramsim/lib", NULL};
 
 bool source_find_library(const char *executable, char *out, size_t size) {
     const char *slash = strrchr(executable, '/');

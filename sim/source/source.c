@@ -24,8 +24,10 @@ void source_result_fini(struct source_result *result) {
 }
 
 /* What the options name, looked up. */
-static bool resolve(const struct source_options *options, struct source_result *out, struct error *err) {
-    out->framework = options->framework ? framework_find(options->framework, err) : framework_row(0);
+static bool resolve(const struct source_options *options, struct source_result *out,
+                    struct error *err) {
+    out->framework =
+        options->framework ? framework_find(options->framework, err) : framework_row(0);
     if (!out->framework)
         return false;
     if (!device_parse(options->device ? options->device : "A100-80GB", &out->device, err))
@@ -65,8 +67,10 @@ static bool simulate(const char *path, const struct source_options *options, str
     return ok;
 }
 
-static const struct alloc_ops *find_allocator(const struct source_options *options, struct error *err) {
-    const struct alloc_ops *row = options->allocator ? alloc_find(options->allocator) : alloc_row(0);
+static const struct alloc_ops *find_allocator(const struct source_options *options,
+                                              struct error *err) {
+    const struct alloc_ops *row =
+        options->allocator ? alloc_find(options->allocator) : alloc_row(0);
     if (row)
         return row;
     char names[256] = "";
@@ -77,8 +81,8 @@ static const struct alloc_ops *find_allocator(const struct source_options *optio
     return NULL;
 }
 
-static bool run_scenario(const char *path, const struct source_options *options, struct source_result *out,
-                         struct error *err) {
+static bool run_scenario(const char *path, const struct source_options *options,
+                         struct source_result *out, struct error *err) {
     if (!resolve(options, out, err))
         return false;
     const struct alloc_ops *allocator = find_allocator(options, err);
@@ -102,29 +106,33 @@ static bool run_scenario(const char *path, const struct source_options *options,
     if (!ok)
         return false;
     if (out->timeline->blocks.count == 0 && out->timeline->ooms.count == 0)
-        return error_set(err, ERROR_BAD_SCENARIO, "%s: the scenario asks for no device memory", path);
+        return error_set(err, ERROR_BAD_SCENARIO, "%s: the scenario asks for no device memory",
+                         path);
     out->timeline->title = timeline_string(out->timeline, path);
     if (options->alloc_settings)
         out->timeline->alloc_settings = timeline_string(out->timeline, options->alloc_settings);
     return true;
 }
 
-static bool import_trace(const char *path, const struct source_options *options, struct source_result *out,
-                         struct error *err) {
+static bool import_trace(const char *path, const struct source_options *options,
+                         struct source_result *out, struct error *err) {
     struct trace_options trace = {.progress = options->progress, .user = options->user};
     return trace_import(path, &trace, &out->timeline, &out->facts, err);
 }
 
-bool source_run(const char *path, const struct source_options *options, struct source_result *out, struct error *err) {
+bool source_run(const char *path, const struct source_options *options, struct source_result *out,
+                struct error *err) {
     memset(out, 0, sizeof *out);
     out->is_scenario = source_is_scenario(path);
-    bool ok = out->is_scenario ? run_scenario(path, options, out, err) : import_trace(path, options, out, err);
+    bool ok = out->is_scenario ? run_scenario(path, options, out, err)
+                               : import_trace(path, options, out, err);
     if (!ok)
         source_result_fini(out);
     return ok;
 }
 
-/* A scenario that is only asked for its parameters has made no tensor yet; a sink that refuses one ends it. */
+/* A scenario that is only asked for its parameters has made no tensor yet; a sink that refuses one
+ * ends it. */
 static bool refuse_request(void *user, const struct tape_request *request, uint32_t *block) {
     (void)user;
     (void)request;
@@ -152,8 +160,8 @@ static void ignore_synchronize(void *user) {
     (void)user;
 }
 
-bool source_parameters(const char *path, const struct source_options *options, struct scenario_info *info,
-                       struct error *err) {
+bool source_parameters(const char *path, const struct source_options *options,
+                       struct scenario_info *info, struct error *err) {
     struct source_result resolved = {0};
     if (!resolve(options, &resolved, err))
         return false;
@@ -174,7 +182,8 @@ bool source_parameters(const char *path, const struct source_options *options, s
     return ok;
 }
 
-bool source_open(const char *path, const struct source_options *options, struct timeline **tl, struct error *err) {
+bool source_open(const char *path, const struct source_options *options, struct timeline **tl,
+                 struct error *err) {
     struct source_result result;
     if (!source_run(path, options, &result, err))
         return false;

@@ -1,5 +1,6 @@
-/* source.h: any path to a timeline: a scenario is simulated, a trace is imported. Shared by the program and the viewer, so
- * both see the same run (a simulation is deterministic and takes milliseconds).
+/* source.h: any path to a timeline: a scenario is simulated, a trace is imported. Shared by the
+ * program and the viewer, so both see the same run (a simulation is deterministic and takes
+ * milliseconds).
  *
  * Ownership: results are the caller's; source_result_fini frees one whole. */
 #ifndef SOURCE_H
@@ -27,7 +28,7 @@ struct source_options {
     const char *allocator;      /* a row of alloc.h's table; NULL: the native one */
     const char *const *sets;    /* "name=value" */
     size_t set_count;
-    const char *library_dir; /* scenarios/lib; NULL: beside the scenario */
+    const char *library_dir;                 /* scenarios/lib; NULL: beside the scenario */
     uint64_t max_requests, max_instructions; /* limits against endless scenarios; 0: the defaults */
     const volatile int *interrupted;
     /* (optional) while a trace is read; false cancels */
@@ -51,16 +52,18 @@ struct source_result {
 
 /* Scenarios are Lua files: their name ends in .lua. */
 bool source_is_scenario(const char *path);
-bool source_run(const char *path, const struct source_options *options, struct source_result *out, struct error *err);
+bool source_run(const char *path, const struct source_options *options, struct source_result *out,
+                struct error *err);
 void source_result_fini(struct source_result *result);
 /* Only the declared parameters of a scenario. `info` is the caller's (scenario_info_fini). */
-bool source_parameters(const char *path, const struct source_options *options, struct scenario_info *info,
-                       struct error *err);
+bool source_parameters(const char *path, const struct source_options *options,
+                       struct scenario_info *info, struct error *err);
 /* Only the timeline. */
-bool source_open(const char *path, const struct source_options *options, struct timeline **tl, struct error *err);
+bool source_open(const char *path, const struct source_options *options, struct timeline **tl,
+                 struct error *err);
 
-/* Where scenarios/lib lies for a program at `executable`: beside a build folder or an installation. False: nowhere, and
- * scenarios outside a folder with a `lib` cannot load it. */
+/* Where scenarios/lib lies for a program at `executable`: beside a build folder or an installation.
+ * False: nowhere, and scenarios outside a folder with a `lib` cannot load it. */
 bool source_find_library(const char *executable, char *out, size_t size);
 
 #endif

@@ -1,5 +1,6 @@
-/* activation.c: functions of one tensor. What is saved and what the gradient asks for: derivatives.yaml; on a GPU the
- * gradients of silu, gelu, threshold, tanh and sigmoid are one kernel. */
+/* activation.c: functions of one tensor. What is saved and what the gradient asks for:
+ * derivatives.yaml; on a GPU the gradients of silu, gelu, threshold, tanh and sigmoid are one
+ * kernel. */
 #include "op.h"
 
 /* One kernel from (gradient, saved) to the gradient. */
@@ -9,7 +10,8 @@ static void backward_fused(struct tape *tape, struct node *node, struct tensor *
     out[0] = elementwise(tape, node->op->name, grads[0]->dtype, in, node->saved[0] ? 2 : 1);
 }
 
-/* threshold_backward is built with the saved result before the gradient, so the layout is the result's. */
+/* threshold_backward is built with the saved result before the gradient, so the layout is the
+ * result's. */
 static void backward_relu(struct tape *tape, struct node *node, struct tensor **grads,
                           struct tensor **out) {
     struct tensor *in[2] = {node->saved[0], grads[0]};
@@ -59,7 +61,8 @@ static void backward_log(struct tape *tape, struct node *node, struct tensor **g
 /* abs: grad * self.sgn() */
 static void backward_abs(struct tape *tape, struct node *node, struct tensor **grads,
                          struct tensor **out) {
-    struct tensor *in[2] = {grads[0], elementwise(tape, "sgn", node->saved[0]->dtype, node->saved, 1)};
+    struct tensor *in[2] = {grads[0],
+                            elementwise(tape, "sgn", node->saved[0]->dtype, node->saved, 1)};
     out[0] = elementwise(tape, "mul", grads[0]->dtype, in, 2);
     tensor_unref(tape, in[1]);
 }
@@ -143,8 +146,8 @@ static void run_abs(struct tape *tape, struct op_call *call) {
         call->out[call->out_count++] = elementwise(tape, "abs", t->dtype, &t, 1);
 }
 
-/* In place: a formula of the result saves it, one of the input saves a clone made before (original_self of the generated
- * VariableType). */
+/* In place: a formula of the result saves it, one of the input saves a clone made before
+ * (original_self of the generated VariableType). */
 static void unary_(struct tape *tape, struct op_call *call, const struct backward_op *backward,
                    enum saves saves) {
     struct tensor *t = call->arg[0].tensor;
@@ -186,8 +189,8 @@ static void backward_pow(struct tape *tape, struct node *node, struct tensor **g
 
 static const struct backward_op pow_backward = {"PowBackward0", backward_pow};
 
-/* A number to the power of a tensor: the number becomes a 0-dim double on the device for the duration
- * (ATen Pow.cpp, pow_Scalar_out: wrapped_scalar_tensor(base, exp.device())). */
+/* A number to the power of a tensor: the number becomes a 0-dim double on the device for the
+ * duration (ATen Pow.cpp, pow_Scalar_out: wrapped_scalar_tensor(base, exp.device())). */
 static struct tensor *pow_of_number(struct tape *tape, struct tensor *exponent, bool floating) {
     enum dtype dtype =
         dtype_is_float(exponent->dtype) || !floating ? exponent->dtype : DTYPE_FLOAT32;
@@ -207,8 +210,10 @@ static void run_pow(struct tape *tape, struct op_call *call) {
     if (call->arg[1].tensor) {
         struct tensor *in[2] = {t, call->arg[1].tensor};
         if (tape->grad_enabled && (in[0]->requires_grad || in[1]->requires_grad))
-            tape_fail(tape, ERROR_BAD_SCENARIO, "pow: the gradient of a tensor to the power of a tensor is not modelled");
-        enum dtype dtype = dtype_is_float(in[1]->dtype) ? dtype_promote(in[0]->dtype, in[1]->dtype) : in[0]->dtype;
+            tape_fail(tape, ERROR_BAD_SCENARIO,
+                      "pow: the gradient of a tensor to the power of a tensor is not modelled");
+        enum dtype dtype =
+            dtype_is_float(in[1]->dtype) ? dtype_promote(in[0]->dtype, in[1]->dtype) : in[0]->dtype;
         call->out[call->out_count++] = elementwise(tape, "pow", dtype, in, 2);
         return;
     }
@@ -220,7 +225,8 @@ static void run_pow(struct tape *tape, struct op_call *call) {
     call->out[call->out_count++] = out;
 }
 
-/* clamp(min, max): the gradient is masked; two masks of a byte an element and their union (derivatives.yaml clamp). */
+/* clamp(min, max): the gradient is masked; two masks of a byte an element and their union
+ * (derivatives.yaml clamp). */
 static void run_clamp(struct tape *tape, struct op_call *call) {
     struct tensor *t = call->arg[0].tensor;
     if (tape->grad_enabled && t->requires_grad)

@@ -1,6 +1,6 @@
-/* aten.h: the ops at the level of ATen, for other ops to build on. Each returns a new reference (or several through
- * `out`), never NULL; after a failure what comes back has no block (tape.h). A trailing _ means in place. Dims are
- * PyTorch's: negative ones count from the end. */
+/* aten.h: the ops at the level of ATen, for other ops to build on. Each returns a new reference (or
+ * several through `out`), never NULL; after a failure what comes back has no block (tape.h). A
+ * trailing _ means in place. Dims are PyTorch's: negative ones count from the end. */
 #ifndef ATEN_H
 #define ATEN_H
 
@@ -22,23 +22,28 @@ struct tensor *aten_div(struct tape *tape, struct tensor *a, struct tensor *b);
 struct tensor *aten_add_scalar(struct tape *tape, struct tensor *a, bool floating);
 struct tensor *aten_mul_scalar(struct tape *tape, struct tensor *a, bool floating);
 struct tensor *aten_div_scalar(struct tape *tape, struct tensor *a);
-struct tensor *aten_to(struct tape *tape, struct tensor *t, enum dtype dtype); /* the same tensor when it has the type */
+/* the same tensor when it has the type */
+struct tensor *aten_to(struct tape *tape, struct tensor *t, enum dtype dtype);
 struct tensor *aten_clone_strided(struct tape *tape, struct tensor *t, const int64_t *stride);
-struct tensor *aten_contiguous(struct tape *tape, struct tensor *t); /* the same tensor when it is */
-/* An elementwise result of `dtype` over operands: the shape is broadcast, the layout theirs; one kernel `name`. */
+/* the same tensor when it is */
+struct tensor *aten_contiguous(struct tape *tape, struct tensor *t);
+/* An elementwise result of `dtype` over operands: the shape is broadcast, the layout theirs; one
+ * kernel `name`. */
 struct tensor *elementwise(struct tape *tape, const char *name, enum dtype dtype,
                            struct tensor *const *operands, unsigned count);
 /* One in-place kernel over `self` and what it reads. */
-void elementwise_(struct tape *tape, const char *name, struct tensor *self, struct tensor *const *others,
-                  unsigned count);
+void elementwise_(struct tape *tape, const char *name, struct tensor *self,
+                  struct tensor *const *others, unsigned count);
 
 /* reduce.c */
 struct tensor *aten_sum_to(struct tape *tape, struct tensor *t, const struct shape *shape);
-/* Reduces the dims of `mask` (bit i = dim i); kept as size 1 with keepdim. One kernel `name` with its staging buffer. */
-struct tensor *reduce(struct tape *tape, const char *name, struct tensor *t, uint32_t mask, bool keepdim,
-                      enum dtype dtype);
+/* Reduces the dims of `mask` (bit i = dim i); kept as size 1 with keepdim. One kernel `name` with
+ * its staging buffer. */
+struct tensor *reduce(struct tape *tape, const char *name, struct tensor *t, uint32_t mask,
+                      bool keepdim, enum dtype dtype);
 /* The same into a tensor that is there. */
-void reduce_into(struct tape *tape, const char *name, struct tensor *out, struct tensor *t, uint32_t mask);
+void reduce_into(struct tape *tape, const char *name, struct tensor *out, struct tensor *t,
+                 uint32_t mask);
 
 struct tensor *aten_max_all(struct tape *tape, struct tensor *t); /* 0-dim */
 
@@ -49,7 +54,8 @@ struct tensor *aten_unsafe_view(struct tape *tape, struct tensor *t, const struc
 struct tensor *aten_transpose(struct tape *tape, struct tensor *t, int64_t a, int64_t b);
 struct tensor *aten_t(struct tape *tape, struct tensor *t);
 struct tensor *aten_expand(struct tape *tape, struct tensor *t, const struct shape *shape);
-struct tensor *aten_narrow(struct tape *tape, struct tensor *t, unsigned dim, int64_t start, int64_t length);
+struct tensor *aten_narrow(struct tape *tape, struct tensor *t, unsigned dim, int64_t start,
+                           int64_t length);
 
 /* matmul.c */
 struct tensor *aten_mm(struct tape *tape, struct tensor *a, struct tensor *b);
@@ -68,7 +74,8 @@ struct tensor *aten_dropout(struct tape *tape, struct tensor *t);
 
 /* elementwise.c, join.c */
 struct tensor *aten_cat(struct tape *tape, struct tensor *const *list, size_t count, int64_t dim);
-struct tensor *aten_where(struct tape *tape, struct tensor *condition, struct tensor *a, struct tensor *b);
+struct tensor *aten_where(struct tape *tape, struct tensor *condition, struct tensor *a,
+                          struct tensor *b);
 struct tensor *aten_pad_last(struct tape *tape, struct tensor *t, int64_t after);
 
 #endif

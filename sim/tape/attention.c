@@ -1,15 +1,17 @@
 /* attention.c: scaled_dot_product_attention: which kernel runs, what it asks for and saves.
  *
- * Order of choice (ATen/native/transformers/cuda/sdp_utils.cpp): flash, memory-efficient, math. cuDNN, which recent
- * versions put first on sm_90 and sm_100, is not modelled (its workspace is its own secret); flash stands in.
- * Shapes: query [b, a, s, d]; key, value [b, kv, t, d]. Sizes and order of the requests: flash_api.cpp,
- * attention.cu, attention_backward.cu of 2.15, each compared with recordings (docs/validation.md). */
+ * Order of choice (ATen/native/transformers/cuda/sdp_utils.cpp): flash, memory-efficient, math.
+ * cuDNN, which recent versions put first on sm_90 and sm_100, is not modelled (its workspace is its
+ * own secret); flash stands in. Shapes: query [b, a, s, d]; key, value [b, kv, t, d]. Sizes and
+ * order of the requests: flash_api.cpp, attention.cu, attention_backward.cu of 2.15, each compared
+ * with recordings (docs/validation.md). */
 #include "attention.h"
 
 #include <string.h>
 
 struct sizes {
-    int64_t b, a, kv, s, t, d, dv; /* dv: of values, only the memory-efficient kernels let it differ */
+    /* dv: of values, only the memory-efficient kernels let it differ */
+    int64_t b, a, kv, s, t, d, dv;
 };
 
 static bool is_half(enum dtype dtype) {
@@ -20,14 +22,20 @@ static int64_t round_up(int64_t n, int64_t unit) {
     return (n + unit - 1) / unit * unit;
 }
 
-static struct sizes sizes_of(const struct tensor *q, const struct tensor *k, const struct tensor *v) {
-    return (struct sizes){.b = q->shape.size[0], .a = q->shape.size[1], .kv = k->shape.size[1],
-                          .s = q->shape.size[2], .t = k->shape.size[2], .d = q->shape.size[3], .dv = v->shape.size[3]};
+static struct sizes sizes_of(const struct tensor *q, const struct tensor *k,
+                             const struct tensor *v) {
+    return (struct sizes){.b = q->shape.size[0],
+                          .a = q->shape.size[1],
+                          .kv = k->shape.size[1],
+                          .s = q->shape.size[2],
+                          .t = k->shape.size[2],
+                          .d = q->shape.size[3],
+                          .dv = v->shape.size[3]};
 }
 
 /* [b, a, s, d] seen through memory of [b, s, a, d] */
-static struct tensor *new_heads(struct tape *tape, enum dtype dtype, int64_t b, int64_t a, int64_t s,
-                                int64_t d) {
+static struct tensor *new_heads(struct tape *tape, enum dtype dtype, int64_t b, int64_t a,
+                                int64_t s, int64_t d) {
     struct shape shape = {.ndim = 4, .size = {b, a, s, d}};
     int64_t stride[TENSOR_MAX_DIMS] = {s * a * d, d, a * d, 1};
     return tape_new_strided(tape, dtype, &shape, stride);
@@ -43,8 +51,8 @@ static struct tensor *new_int64s(struct tape *tape, int64_t count) {
     return tape_new(tape, DTYPE_INT64, &shape);
 }
 
-static void attention_kernel(struct tape *tape, const char *name, const struct sizes *z, uint64_t products,
-                             struct tensor *q) {
+static void attention_kernel(struct tape *tape, const char *name, const struct sizes *z,
+                             uint64_t products, struct tensor *q) {
     uint64_t flops = products * 2 * (uint64_t)(z->b * z->a * z->s * z->t * z->d);
     tape_kernel(tape, name, flops, 4 * tensor_nbytes(q), q->dtype);
 }
@@ -59,8 +67,8 @@ static struct tensor *contiguous_heads(struct tape *tape, struct tensor *t) {
 
 /* ---- flash ---- */
 
-/* num_splits_heuristic of flash_api.cpp: the fewest splits of the keys whose waves fill the machine to 85 % of the
- * best. */
+/* num_splits_heuristic of flash_api.cpp: the fewest splits of the keys whose waves fill the machine
+ * to 85 % of the best. */
 static int64_t flash_splits(const struct tape *tape, const struct sizes *z, int64_t d) {
     int64_t s = z->s, a = z->a;
     if (s == 1 && a > z->kv) { /* the groups of a single query take the place of the sequence */
@@ -92,17 +100,23 @@ static int64_t flash_splits(const struct tape *tape, const struct sizes *z, int6
 
 enum { SAVED_Q, SAVED_K, SAVED_V, SAVED_OUT, SAVED_LSE, SAVED_SEED, SAVED_OFFSET, SAVED_BIAS };
 
-/* By name: (attn_bias,) key, query, value, logsumexp, output, then rng_state and unused, or philox_offset and philox_seed. */
-static void save_all(struct tape *tape, struct node *node, struct tensor *const *saved, bool offset_first) {
-    const unsigned order[] = {SAVED_K,   SAVED_Q,
-                              SAVED_V,   SAVED_LSE,
-                              SAVED_OUT, offset_first ? SAVED_OFFSET : SAVED_SEED,
+/* By name: (attn_bias,) key, query, value, logsumexp, output, then rng_state and unused, or
+ * philox_offset and philox_seed. */
+static void save_all(struct tape *tape, struct node *node, struct tensor *const *saved,
+                     bool offset_first) {
+    const unsigned order[] = {SAVED_K,
+                              SAVED_Q,
+                              SAVED_V,
+                              SAVED_LSE,
+                              SAVED_OUT,
+                              offset_first ? SAVED_OFFSET : SAVED_SEED,
                               offset_first ? SAVED_SEED : SAVED_OFFSET};
     for (unsigned i = 0; i < sizeof order / sizeof order[0]; i++)
         node_save(tape, node, order[i], saved[order[i]]);
 }
 
-/* empty_like: the layout of the inputs, which is [b, s, a, d] after a projection, else what a copy made it */
+/* empty_like: the layout of the inputs, which is [b, s, a, d] after a projection, else what a copy
+ * made it */
 static struct tensor *new_like(struct tape *tape, struct tensor *t) {
     int64_t stride[TENSOR_MAX_DIMS];
     strides_preserve(t, stride);
@@ -189,33 +203,39 @@ static struct tensor *flash_padded(struct tape *tape, struct tensor *q, struct t
 
 /* ---- memory-efficient ---- */
 
-/* The backward kernel that PyTorch takes: the first of mem_eff_attention/kernels/generate_kernels.py (smallest head width,
- * then most queries a block) that fits the shared memory. */
+/* The backward kernel that PyTorch takes: the first of
+ * mem_eff_attention/kernels/generate_kernels.py (smallest head width, then most queries a block)
+ * that fits the shared memory. */
 struct backward_kernel {
-    int64_t queries, keys;     /* of a block */
-    bool keeps_in_registers;   /* the keys' and values' gradients; else 16-bit ones are summed in fp32 memory */
+    int64_t queries, keys; /* of a block */
+    /* the keys' and values' gradients; else 16-bit ones are summed in fp32 memory */
+    bool keeps_in_registers;
     bool computes_delta;
 };
 
-/* sm_75 has 64 KiB of shared memory, sm_86, sm_89 and sm_120 have 99: most blocks of 128 queries do not fit. Seen in
- * recordings of sm_86 and sm_89: those of 16 bits fit up to heads of 96 and again above 128, where tiles are narrower. */
+/* sm_75 has 64 KiB of shared memory, sm_86, sm_89 and sm_120 have 99: most blocks of 128 queries do
+ * not fit. Seen in recordings of sm_86 and sm_89: those of 16 bits fit up to heads of 96 and again
+ * above 128, where tiles are narrower. */
 static bool has_small_shared_memory(const struct tape *tape) {
     uint32_t sm = tape->device->compute_capability;
     return sm == 75 || sm == 86 || sm == 89 || sm == 120;
 }
 
-static struct backward_kernel backward_kernel(const struct tape *tape, const struct sizes *z, bool half) {
+static struct backward_kernel backward_kernel(const struct tape *tape, const struct sizes *z,
+                                              bool half) {
     uint32_t sm = tape->device->compute_capability;
     int64_t widest = z->d > z->dv ? z->d : z->dv;
     struct backward_kernel kernel = {.queries = 64, .keys = 64};
     bool small = has_small_shared_memory(tape);
     if (half && small && sm >= 80 && widest > 64 && widest <= 96) /* made for these cards */
-        return (struct backward_kernel){.queries = 128, .keys = 64, .keeps_in_registers = true, .computes_delta = true};
+        return (struct backward_kernel){
+            .queries = 128, .keys = 64, .keeps_in_registers = true, .computes_delta = true};
     if (half && small && sm >= 80 && widest > 128)
         kernel.queries = 128;
     if (widest > 64 && !small && (sm >= 80 || (sm >= 70 && half)))
         kernel.queries = 128;
-    int64_t width = widest <= 64 ? 64 : widest <= 128 ? 128 : INT64_MAX; /* the widest head of the kernel */
+    /* the widest head of the kernel */
+    int64_t width = widest <= 64 ? 64 : widest <= 128 ? 128 : INT64_MAX;
     kernel.keeps_in_registers = half && width <= kernel.queries;
     if (kernel.keeps_in_registers && sm >= 80 && widest > 64)
         kernel.keys = 128;
@@ -223,11 +243,14 @@ static struct backward_kernel backward_kernel(const struct tape *tape, const str
     return kernel;
 }
 
-/* Workspace of attention_backward.cu in floats (kernel_backward.h, workspace_size): tiles of the queries' gradient with
- * 4 more for a lock; where keys' and values' gradients are summed in memory, as many blocks of keys as run at once. */
-static int64_t efficient_workspace(const struct backward_kernel *kernel, const struct sizes *z, bool half) {
+/* Workspace of attention_backward.cu in floats (kernel_backward.h, workspace_size): tiles of the
+ * queries' gradient with 4 more for a lock; where keys' and values' gradients are summed in memory,
+ * as many blocks of keys as run at once. */
+static int64_t efficient_workspace(const struct backward_kernel *kernel, const struct sizes *z,
+                                   bool half) {
     int64_t heads = z->b * z->a;
-    int64_t blocks = (z->s + kernel->queries - 1) / kernel->queries, columns = (z->d + kernel->keys - 1) / kernel->keys;
+    int64_t blocks = (z->s + kernel->queries - 1) / kernel->queries,
+            columns = (z->d + kernel->keys - 1) / kernel->keys;
     int64_t floats = blocks * columns * (kernel->queries * kernel->keys + 4);
     if (half && !kernel->keeps_in_registers) {
         int64_t splits = (z->t + kernel->keys - 1) / kernel->keys;
@@ -235,12 +258,14 @@ static int64_t efficient_workspace(const struct backward_kernel *kernel, const s
             splits = 1;
         splits = splits < 200 / heads ? splits : 200 / heads;
         splits = splits < 1 ? 1 : splits;
-        floats += splits * kernel->keys * (round_up(z->d, kernel->queries) + round_up(z->dv, kernel->queries));
+        floats += splits * kernel->keys *
+                  (round_up(z->d, kernel->queries) + round_up(z->dv, kernel->queries));
     }
     return heads * round_up(floats, 4);
 }
 
-/* Forward: head dims above 128 do not fit the kernel's registers: 16-bit results are then summed in fp32 memory. */
+/* Forward: head dims above 128 do not fit the kernel's registers: 16-bit results are then summed in
+ * fp32 memory. */
 static bool sums_in_memory(const struct tensor *q, const struct sizes *z) {
     return is_half(q->dtype) && (z->d > 128 || z->dv > 128);
 }
@@ -250,8 +275,10 @@ static struct tensor *make_delta(struct tape *tape, struct tensor *grad, struct 
                                  const struct sizes *z, const struct backward_kernel *kernel) {
     if (kernel->computes_delta)
         return new_floats(tape, z->b * z->a * z->s);
-    struct tensor *views[2] = {aten_transpose(tape, grad, 1, 2), aten_transpose(tape, output, 1, 2)};
-    struct tensor *wide[2] = {aten_to(tape, views[0], DTYPE_FLOAT32), aten_to(tape, views[1], DTYPE_FLOAT32)};
+    struct tensor *views[2] = {aten_transpose(tape, grad, 1, 2),
+                               aten_transpose(tape, output, 1, 2)};
+    struct tensor *wide[2] = {aten_to(tape, views[0], DTYPE_FLOAT32),
+                              aten_to(tape, views[1], DTYPE_FLOAT32)};
     struct tensor *product = elementwise(tape, "mul", DTYPE_FLOAT32, wide, 2);
     struct tensor *sum = reduce(tape, "sum", product, 1u << 3, false, DTYPE_FLOAT32);
     struct tensor *turned = aten_transpose(tape, sum, 1, 2);
@@ -324,8 +351,8 @@ static struct tensor *efficient(struct tape *tape, struct tensor *q, struct tens
     return out;
 }
 
-/* A bias whose rows do not start at multiples of 8 elements is padded and sliced (attention.cpp preprocess_mask,
- * pad_bias: by 8 at least); then it is seen once a head. Takes `bias` over. */
+/* A bias whose rows do not start at multiples of 8 elements is padded and sliced (attention.cpp
+ * preprocess_mask, pad_bias: by 8 at least); then it is seen once a head. Takes `bias` over. */
 static struct tensor *prepare_bias(struct tape *tape, struct tensor *bias, const struct sizes *z) {
     enum { ALIGNMENT = 8 };
     unsigned n = bias->shape.ndim;
@@ -345,12 +372,14 @@ static struct tensor *prepare_bias(struct tape *tape, struct tensor *bias, const
     return seen;
 }
 
-/* A boolean mask becomes 0 or -inf in the query's type, once a call (sdp_utils convert_boolean_attn_mask). */
+/* A boolean mask becomes 0 or -inf in the query's type, once a call (sdp_utils
+ * convert_boolean_attn_mask). */
 static struct tensor *additive_mask(struct tape *tape, struct tensor *mask, enum dtype dtype) {
     if (mask->dtype != DTYPE_BOOL)
         return tensor_ref(mask);
     struct shape scalar = {.ndim = 0};
-    struct tensor *zero = aten_full(tape, &scalar, dtype), *infinity = aten_full(tape, &scalar, dtype);
+    struct tensor *zero = aten_full(tape, &scalar, dtype),
+                  *infinity = aten_full(tape, &scalar, dtype);
     struct tensor *out = aten_where(tape, mask, zero, infinity);
     tensor_unref(tape, zero);
     tensor_unref(tape, infinity);
@@ -359,10 +388,10 @@ static struct tensor *additive_mask(struct tape *tape, struct tensor *mask, enum
 
 /* ---- choice ---- */
 
-/* check_runtime_disabled_flash and its neighbours: 16-bit types, sm_80 on, head dim up to 256, no mask; sm_86, sm_89 and
- * sm_120 cannot run the backward of head dims 193 to 224. */
-static bool can_flash(const struct tape *tape, const struct tensor *q, const struct tensor *v, bool mask,
-                      bool needs_grad) {
+/* check_runtime_disabled_flash and its neighbours: 16-bit types, sm_80 on, head dim up to 256, no
+ * mask; sm_86, sm_89 and sm_120 cannot run the backward of head dims 193 to 224. */
+static bool can_flash(const struct tape *tape, const struct tensor *q, const struct tensor *v,
+                      bool mask, bool needs_grad) {
     uint32_t sm = tape->device->compute_capability;
     int64_t d = q->shape.size[3];
     if (mask || !is_half(q->dtype) || sm < 80 || d > 256 || v->shape.size[3] != d)
@@ -371,7 +400,8 @@ static bool can_flash(const struct tape *tape, const struct tensor *q, const str
     return !(small_shared_memory && needs_grad && d > 192 && d <= 224);
 }
 
-/* check_head_dim_size_mem_efficient: rows must be aligned for the kernel's loads: 128 bits with tensor cores. */
+/* check_head_dim_size_mem_efficient: rows must be aligned for the kernel's loads: 128 bits with
+ * tensor cores. */
 static bool can_efficient(const struct tape *tape, const struct tensor *q, const struct tensor *k,
                           const struct tensor *v) {
     uint32_t sm = tape->device->compute_capability;
@@ -391,9 +421,11 @@ static bool check_shapes(struct tape *tape, const struct tensor *q, const struct
     bool fits = q->shape.ndim == 4 && k->shape.ndim == 4 && v->shape.ndim == 4 &&
                 k->shape.size[0] == v->shape.size[0] && k->shape.size[1] == v->shape.size[1] &&
                 k->shape.size[2] == v->shape.size[2] && q->shape.size[0] == k->shape.size[0] &&
-                q->shape.size[3] == k->shape.size[3] && q->dtype == k->dtype && q->dtype == v->dtype;
+                q->shape.size[3] == k->shape.size[3] && q->dtype == k->dtype &&
+                q->dtype == v->dtype;
     if (fits && k->shape.size[1] != q->shape.size[1])
-        fits = (gqa || k->shape.size[1] == 1) && k->shape.size[1] > 0 && q->shape.size[1] % k->shape.size[1] == 0;
+        fits = (gqa || k->shape.size[1] == 1) && k->shape.size[1] > 0 &&
+               q->shape.size[1] % k->shape.size[1] == 0;
     if (!fits) {
         char a[128], b[128], c[128];
         tape_fail(tape, ERROR_BAD_SCENARIO,
@@ -408,8 +440,10 @@ static bool check_shapes(struct tape *tape, const struct tensor *q, const struct
 static void run_attention(struct tape *tape, struct op_call *call) {
     struct tensor *q = call->arg[0].tensor, *k = call->arg[1].tensor, *v = call->arg[2].tensor;
     struct tensor *mask = call->arg[3].tensor, *out;
-    bool causal = call->arg[4].integer != 0, gqa = call->arg[5].integer != 0, dropout = call->arg[6].number > 0;
-    bool needs_grad = tape->grad_enabled && (q->requires_grad || k->requires_grad || v->requires_grad);
+    bool causal = call->arg[4].integer != 0, gqa = call->arg[5].integer != 0,
+         dropout = call->arg[6].number > 0;
+    bool needs_grad =
+        tape->grad_enabled && (q->requires_grad || k->requires_grad || v->requires_grad);
     if (!check_shapes(tape, q, k, v, gqa)) {
         call->out[call->out_count++] = tensor_ref(q);
         return;
@@ -429,7 +463,8 @@ static void run_attention(struct tape *tape, struct op_call *call) {
 }
 
 const struct op ops_attention[] = {
-    {"scaled_dot_product_attention", "query:T key:T value:T attn_mask:T? is_causal:b=0 enable_gqa:b=0 dropout_p:f=0", AUTOCAST_LOW,
+    {"scaled_dot_product_attention",
+     "query:T key:T value:T attn_mask:T? is_causal:b=0 enable_gqa:b=0 dropout_p:f=0", AUTOCAST_LOW,
      "attention by the kernel that PyTorch would choose", run_attention, NULL},
     {0},
 };

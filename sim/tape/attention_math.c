@@ -1,6 +1,7 @@
 /* attention_math.c: the composite attention (ATen/native/transformers/attention.cpp,
- * _scaled_dot_product_attention_math): 16-bit inputs are raised to fp32, q and k are both scaled by the root of the scale,
- * the causal mask is made on the spot, and a row that is masked everywhere gives zeros (_safe_softmax). */
+ * _scaled_dot_product_attention_math): 16-bit inputs are raised to fp32, q and k are both scaled by
+ * the root of the scale, the causal mask is made on the spot, and a row that is masked everywhere
+ * gives zeros (_safe_softmax). */
 #include "attention.h"
 
 /* k and v repeated to the query's heads: expand and reshape, which copies. */
@@ -31,7 +32,8 @@ static struct tensor *causal_mask(struct tape *tape, int64_t rows, int64_t cols,
     struct tensor *ones = aten_full(tape, &shape, DTYPE_BOOL);
     struct tensor *lower = elementwise(tape, "tril", DTYPE_BOOL, &ones, 1);
     tensor_unref(tape, ones);
-    struct tensor *zero = aten_full(tape, &scalar, dtype), *infinity = aten_full(tape, &scalar, dtype);
+    struct tensor *zero = aten_full(tape, &scalar, dtype),
+                  *infinity = aten_full(tape, &scalar, dtype);
     struct tensor *mask = aten_where(tape, lower, zero, infinity);
     tensor_unref(tape, zero);
     tensor_unref(tape, infinity);
@@ -39,11 +41,13 @@ static struct tensor *causal_mask(struct tape *tape, int64_t rows, int64_t cols,
     return mask;
 }
 
-/* _safe_softmax is one node: its backward is softmax's. Rows that are masked everywhere are set to zero in place. */
+/* _safe_softmax is one node: its backward is softmax's. Rows that are masked everywhere are set to
+ * zero in place. */
 static struct tensor *safe_softmax(struct tape *tape, struct tensor *scores) {
     struct tensor *out = aten_softmax(tape, scores);
     struct tensor *masked = elementwise(tape, "eq", DTYPE_BOOL, &scores, 1);
-    struct tensor *rows = reduce(tape, "all", masked, 1u << (scores->shape.ndim - 1), true, DTYPE_BOOL);
+    struct tensor *rows =
+        reduce(tape, "all", masked, 1u << (scores->shape.ndim - 1), true, DTYPE_BOOL);
     struct shape scalar = {.ndim = 0};
     struct tensor *zero = aten_full(tape, &scalar, scores->dtype);
     elementwise_(tape, "where", out, &rows, 1);
@@ -54,7 +58,8 @@ static struct tensor *safe_softmax(struct tape *tape, struct tensor *scores) {
 }
 
 /* softmax(scale(q) @ scale(k).T + mask) */
-static struct tensor *probabilities(struct tape *tape, struct tensor *q, struct tensor *k, struct tensor *mask) {
+static struct tensor *probabilities(struct tape *tape, struct tensor *q, struct tensor *k,
+                                    struct tensor *mask) {
     struct tensor *turned = aten_transpose(tape, k, -2, -1);
     struct tensor *scaled = aten_mul_scalar(tape, turned, true);
     struct tensor *scores = aten_matmul(tape, q, scaled);
@@ -67,10 +72,11 @@ static struct tensor *probabilities(struct tape *tape, struct tensor *q, struct 
     return out;
 }
 
-struct tensor *attention_math(struct tape *tape, struct tensor *q, struct tensor *k, struct tensor *v,
-                              struct tensor *mask, bool causal, bool dropout) {
+struct tensor *attention_math(struct tape *tape, struct tensor *q, struct tensor *k,
+                              struct tensor *v, struct tensor *mask, bool causal, bool dropout) {
     enum dtype origin = q->dtype, high = dtype_bytes(origin) < 4 ? DTYPE_FLOAT32 : origin;
-    struct tensor *wide[3] = {aten_to(tape, q, high), aten_to(tape, k, high), aten_to(tape, v, high)};
+    struct tensor *wide[3] = {aten_to(tape, q, high), aten_to(tape, k, high),
+                              aten_to(tape, v, high)};
     struct tensor *scaled = aten_mul_scalar(tape, wide[0], true);
     struct tensor *made =
         causal && !mask ? causal_mask(tape, q->shape.size[2], k->shape.size[2], high) : NULL;
@@ -82,10 +88,12 @@ struct tensor *attention_math(struct tape *tape, struct tensor *q, struct tensor
         tensor_unref(tape, p);
         p = kept;
     }
-    struct tensor *second = aten_to(tape, p, origin); /* the op's second result, which nobody takes */
+    /* the op's second result, which nobody takes */
+    struct tensor *second = aten_to(tape, p, origin);
     struct tensor *product = aten_matmul(tape, p, values);
     struct tensor *out = aten_to(tape, product, origin);
-    struct tensor *done[] = {wide[0], wide[1], wide[2], scaled, made, keys, values, p, second, product};
+    struct tensor *done[] = {wide[0], wide[1], wide[2], scaled, made,
+                             keys,    values,  p,       second, product};
     for (unsigned i = 0; i < sizeof done / sizeof done[0]; i++)
         tensor_unref(tape, done[i]);
     return out;

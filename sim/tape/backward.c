@@ -1,15 +1,16 @@
-/* backward.c: the engine that runs an autograd graph, as torch/csrc/autograd/engine.cpp does on one device thread:
- * nodes are popped by sequence number, highest first (AccumulateGrad before all); a node's incoming gradients live until
- * its function has run; then its saved tensors go; then its results are delivered, added in place where the buffered
- * gradient is dense and nobody else holds its storage (input_buffer.cpp). */
+/* backward.c: the engine that runs an autograd graph, as torch/csrc/autograd/engine.cpp does on one
+ * device thread: nodes are popped by sequence number, highest first (AccumulateGrad before all); a
+ * node's incoming gradients live until its function has run; then its saved tensors go; then its
+ * results are delivered, added in place where the buffered gradient is dense and nobody else holds
+ * its storage (input_buffer.cpp). */
 #include <assert.h>
 #include <string.h>
 
 #include "aten.h"
 #include "node.h"
 
-/* What a backward that is still running has noted on a node which an inner one visits too: the AccumulateGrad of a leaf
- * that both reach. */
+/* What a backward that is still running has noted on a node which an inner one visits too: the
+ * AccumulateGrad of a leaf that both reach. */
 struct shared_node {
     struct node *node;
     struct tensor *buffer;
@@ -191,7 +192,8 @@ static void run_node(struct tape *tape, struct engine_run *engine, struct node *
     tape->op = node->op->name;
     tape->backward_owner = strtab_text(&tape->strings, node->owner);
     if (node->released)
-        tape_fail(tape, ERROR_BAD_SCENARIO, "backward: through %s a second time, whose saved tensors are gone",
+        tape_fail(tape, ERROR_BAD_SCENARIO,
+                  "backward: through %s a second time, whose saved tensors are gone",
                   node->op->name);
     node_unpack(tape, node);
     bool defined = false;

@@ -1,7 +1,9 @@
-/* conv.c: convolutions as ATen/native/Convolution.cpp sends them to cuDNN (native/cudnn/ConvShared.cpp) or, for depthwise
- * ones that cuDNN is not asked to do, to the native kernel (cuda/DepthwiseConv2d.cu).
+/* conv.c: convolutions as ATen/native/Convolution.cpp sends them to cuDNN
+ * (native/cudnn/ConvShared.cpp) or, for depthwise ones that cuDNN is not asked to do, to the native
+ * kernel (cuda/DepthwiseConv2d.cu).
  *
- * What cuDNN takes as workspace is its own choice of algorithm and not known here: tape->cudnn_workspace. */
+ * What cuDNN takes as workspace is its own choice of algorithm and not known here:
+ * tape->cudnn_workspace. */
 #include <string.h>
 
 #include "memory_format.h"
@@ -47,8 +49,9 @@ static enum memory_format suggest(const struct tensor *a, const struct tensor *b
     return last ? FORMAT_CHANNELS_LAST : FORMAT_CONTIGUOUS;
 }
 
-/* check_cudnn_depthwise_workload_with_filter (cuDNN 8.2 and later): whether cuDNN is asked for a depthwise convolution in
- * fp16. Square filters of 1, 3 or 5; all of stride 1; of stride 2 what has many channels. */
+/* check_cudnn_depthwise_workload_with_filter (cuDNN 8.2 and later): whether cuDNN is asked for a
+ * depthwise convolution in fp16. Square filters of 1, 3 or 5; all of stride 1; of stride 2 what has
+ * many channels. */
 static bool is_cudnn_workload(const struct shape *input, const struct shape *weight,
                               int64_t stride) {
     int64_t batch = input->size[0], channels = input->size[1], width = input->size[3],
@@ -66,8 +69,8 @@ static bool is_cudnn_workload(const struct shape *input, const struct shape *wei
     return channels >= 512 || (channels >= 256 && width >= 28);
 }
 
-/* ConvParams::use_cudnn_depthwise: channels_last always goes to cuDNN, else fp16 alone, not dilated, with square strides,
- * from 32 channels on. */
+/* ConvParams::use_cudnn_depthwise: channels_last always goes to cuDNN, else fp16 alone, not
+ * dilated, with square strides, from 32 channels on. */
 static bool is_native_depthwise(const struct conv *c, const struct tensor *input,
                                 const struct tensor *weight) {
     if (c->transposed || c->dims != 2 || c->groups <= 1 || input->shape.size[1] != c->groups ||
@@ -109,8 +112,9 @@ static struct shape output_shape(const struct conv *c, const struct shape *input
     return out;
 }
 
-/* Below autograd: cudnn_convolution(_bias), cudnn_convolution_transpose, _conv_depthwise2d. The input is copied to the
- * format where the backend is called, the weight inside it, with the output there. */
+/* Below autograd: cudnn_convolution(_bias), cudnn_convolution_transpose, _conv_depthwise2d. The
+ * input is copied to the format where the backend is called, the weight inside it, with the output
+ * there. */
 static struct tensor *forward(struct tape *tape, const struct conv *c, struct tensor *input,
                               struct tensor *weight, const struct shape *shape) {
     bool grad = tape->grad_enabled;
@@ -244,7 +248,8 @@ static const struct backward_op convolution_backward = {"ConvolutionBackward0",
 
 /* ---- rows ---- */
 
-/* One number stands for all dims; none for the default. A 1-d convolution's number goes to the last dim. */
+/* One number stands for all dims; none for the default. A 1-d convolution's number goes to the last
+ * dim. */
 static void read_dims(struct tape *tape, const struct op_call *call, const struct op_arg *arg,
                       unsigned spatial, int64_t fallback, int64_t *out) {
     unsigned offset = spatial == 1 ? 1 : 0;

@@ -1,6 +1,6 @@
-/* cub.c: see cub.h. CUB lays several arrays into one allocation, each rounded up to 256 bytes, and adds 255 for alignment
- * (AliasTemporaries). Tile sizes are its tunings for 8-byte items; checked against recordings of PyTorch 2.15
- * (docs/validation.md). */
+/* cub.c: see cub.h. CUB lays several arrays into one allocation, each rounded up to 256 bytes, and
+ * adds 255 for alignment (AliasTemporaries). Tile sizes are its tunings for 8-byte items; checked
+ * against recordings of PyTorch 2.15 (docs/validation.md). */
 #include "cub.h"
 
 #include "device.h"
@@ -15,15 +15,18 @@ static uint64_t div_up(uint64_t a, uint64_t b) {
     return (a + b - 1) / b;
 }
 
-/* Tiles of the int64 forms by the architecture whose code a wheel brings (cards of 8.9 run its 8.6 code): CUB 3.2's
- * tuning_radix_sort.cuh (onesweep) and tuning_unique_by_key.cuh, threads times items. */
+/* Tiles of the int64 forms by the architecture whose code a wheel brings (cards of 8.9 run its 8.6
+ * code): CUB 3.2's tuning_radix_sort.cuh (onesweep) and tuning_unique_by_key.cuh, threads times
+ * items. */
 struct tiles {
     uint32_t from; /* compute capability */
     uint64_t sort, unique;
 };
 
-static const struct tiles tilings[] = {
-    {90, 384 * 12, 448 * 11}, {86, 384 * 10, 64 * 5}, {80, 384 * 10, 192 * 7}, {0, 256 * 11, 64 * 5}};
+static const struct tiles tilings[] = {{90, 384 * 12, 448 * 11},
+                                       {86, 384 * 10, 64 * 5},
+                                       {80, 384 * 10, 192 * 7},
+                                       {0, 256 * 11, 64 * 5}};
 
 static const struct tiles *tiles_of(const struct device *device) {
     const struct tiles *row = tilings;
@@ -32,13 +35,15 @@ static const struct tiles *tiles_of(const struct device *device) {
     return row;
 }
 
-/* Up to 2,304 pairs one block sorts, without memory but the least that can be asked for. Above, onesweep: histograms of 256 digits a pass and portion (int64), look-back of 256 counters a tile (int32), with several
- * passes a second buffer of keys and of values, a counter a pass and portion. A portion is what 2^28 - 1 leaves of whole
- * tiles. */
+/* Up to 2,304 pairs one block sorts, without memory but the least that can be asked for. Above,
+ * onesweep: histograms of 256 digits a pass and portion (int64), look-back of 256 counters a tile
+ * (int32), with several passes a second buffer of keys and of values, a counter a pass and portion.
+ * A portion is what 2^28 - 1 leaves of whole tiles. */
 uint64_t cub_sort_bytes(const struct device *device, uint64_t n, uint64_t keys) {
     if (n <= SINGLE_TILE)
         return 1;
-    uint64_t tile = tiles_of(device)->sort, portion = ((UINT64_C(1) << 28) - 1) / tile * tile, bits = 1;
+    uint64_t tile = tiles_of(device)->sort, portion = ((UINT64_C(1) << 28) - 1) / tile * tile,
+             bits = 1;
     for (uint64_t k = keys; k > 1; k >>= 1)
         bits++;
     uint64_t passes = div_up(bits, 8), portions = div_up(n, portion);

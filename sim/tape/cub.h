@@ -1,5 +1,5 @@
-/* cub.h: the temporary storage that CUB's device-wide algorithms ask for, by element count and architecture. int64 keys,
- * values and sums, as PyTorch uses them. */
+/* cub.h: the temporary storage that CUB's device-wide algorithms ask for, by element count and
+ * architecture. int64 keys, values and sums, as PyTorch uses them. */
 #ifndef CUB_H
 #define CUB_H
 

@@ -1,5 +1,6 @@
-/* device_copy.c: copies between the host's and the device's memory (ATen/native/cuda/Copy.cu). The host waits for one, as
- * for pageable memory. A tensor whose elements do not lie densely is made contiguous on the device first. */
+/* device_copy.c: copies between the host's and the device's memory (ATen/native/cuda/Copy.cu). The
+ * host waits for one, as for pageable memory. A tensor whose elements do not lie densely is made
+ * contiguous on the device first. */
 #include <string.h>
 
 #include "op.h"

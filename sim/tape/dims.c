@@ -1,4 +1,5 @@
-/* dims.c: views that reorder, drop or part dims: permute, squeeze, unflatten; and repeat, which copies. */
+/* dims.c: views that reorder, drop or part dims: permute, squeeze, unflatten; and repeat, which
+ * copies. */
 #include "op.h"
 
 static void give_view(struct tape *tape, struct op_call *call, struct node *node,
@@ -98,8 +99,8 @@ static void run_unflatten(struct tape *tape, struct op_call *call) {
     call->out[call->out_count++] = aten_view(tape, t, &shape);
 }
 
-/* The gradient is summed over the repeats (FunctionsManual.cpp repeat_backward): seen as [r0, s0, r1, s1, ...]. Without a
- * repeat it is passed on. */
+/* The gradient is summed over the repeats (FunctionsManual.cpp repeat_backward): seen as [r0, s0,
+ * r1, s1, ...]. Without a repeat it is passed on. */
 static void backward_repeat(struct tape *tape, struct node *node, struct tensor **grads,
                             struct tensor **out) {
     const struct shape *own = &node->edges[0].shape;

@@ -1,8 +1,9 @@
-/* dropout.c: native_dropout (ATen/native/cuda/Dropout.cu): a mask of a byte an element, then the output. Without training
- * or at p = 0 it is the input itself; at p = 1 a product with zeros. */
+/* dropout.c: native_dropout (ATen/native/cuda/Dropout.cu): a mask of a byte an element, then the
+ * output. Without training or at p = 0 it is the input itself; at p = 1 a product with zeros. */
 #include "op.h"
 
-/* masked_scale: the result lies in the gradient's suggested memory format: contiguous, or channels last where it is that. */
+/* masked_scale: the result lies in the gradient's suggested memory format: contiguous, or channels
+ * last where it is that. */
 static void backward_dropout(struct tape *tape, struct node *node, struct tensor **grads,
                              struct tensor **out) {
     struct tensor *grad = grads[0];
@@ -25,7 +26,8 @@ struct tensor *aten_dropout(struct tape *tape, struct tensor *t) {
     return out;
 }
 
-/* dropout.cpp, is_fused_kernel_acceptable: without a gradient the mask is not kept but made all the same */
+/* dropout.cpp, is_fused_kernel_acceptable: without a gradient the mask is not kept but made all the
+ * same */
 static void run_dropout(struct tape *tape, struct op_call *call) {
     struct tensor *t = call->arg[0].tensor;
     double p = call->arg[1].number;

@@ -1,6 +1,6 @@
-/* elementwise.c: arithmetic on whole tensors. A result has the broadcast shape and follows the operands' layout; mixed
- * types are read as they are (no copies on a GPU). Saved tensors and order of results: derivatives.yaml, where the
- * gradient of `other` comes before that of `self`. */
+/* elementwise.c: arithmetic on whole tensors. A result has the broadcast shape and follows the
+ * operands' layout; mixed types are read as they are (no copies on a GPU). Saved tensors and order
+ * of results: derivatives.yaml, where the gradient of `other` comes before that of `self`. */
 #include <string.h>
 
 #include "op.h"
@@ -52,15 +52,18 @@ void elementwise_(struct tape *tape, const char *name, struct tensor *self,
     for (unsigned i = 0; i < count; i++) {
         struct shape both;
         char a[128], b[128];
-        if (!shape_broadcast(&self->shape, &others[i]->shape, &both) || !shape_equal(&both, &self->shape))
+        if (!shape_broadcast(&self->shape, &others[i]->shape, &both) ||
+            !shape_equal(&both, &self->shape))
             tape_fail(tape, ERROR_BAD_SCENARIO, "%s: shape %s does not broadcast to %s", name,
-                      shape_format(&others[i]->shape, a, sizeof a), shape_format(&self->shape, b, sizeof b));
+                      shape_format(&others[i]->shape, a, sizeof a),
+                      shape_format(&self->shape, b, sizeof b));
     }
     tape_kernel(tape, name, (uint64_t)shape_numel(&self->shape),
                 2 * tensor_nbytes(self) + kernel_bytes(others, count), self->dtype);
 }
 
-/* PyTorch's categories: a 0-dim tensor changes the type only when it is of a higher kind (bool < integer < float). */
+/* PyTorch's categories: a 0-dim tensor changes the type only when it is of a higher kind (bool <
+ * integer < float). */
 static unsigned kind_of(enum dtype dtype) {
     return dtype_is_float(dtype) ? 2 : dtype == DTYPE_BOOL ? 0 : 1;
 }
@@ -454,7 +457,8 @@ static void run_floor_divide(struct tape *tape, struct op_call *call) {
 }
 
 static void run_bitwise_not(struct tape *tape, struct op_call *call) {
-    give(call, elementwise(tape, "bitwise_not", call->arg[0].tensor->dtype, &call->arg[0].tensor, 1));
+    give(call,
+         elementwise(tape, "bitwise_not", call->arg[0].tensor->dtype, &call->arg[0].tensor, 1));
 }
 
 static void run_bitwise(struct tape *tape, struct op_call *call) {
@@ -462,7 +466,8 @@ static void run_bitwise(struct tape *tape, struct op_call *call) {
     give(call, elementwise(tape, call->op->name, result_type(in[0], in[1]), in, 2));
 }
 
-/* saved[0] = condition: each side's gradient is where(condition, grad, 0), the zero a 0-dim tensor on the device */
+/* saved[0] = condition: each side's gradient is where(condition, grad, 0), the zero a 0-dim tensor
+ * on the device */
 static void backward_where(struct tape *tape, struct node *node, struct tensor **grads,
                            struct tensor **out) {
     struct shape scalar = {.ndim = 0};
@@ -489,7 +494,8 @@ struct tensor *aten_where(struct tape *tape, struct tensor *condition, struct te
     return out;
 }
 
-/* where(condition, self, other): a number becomes a 0-dim tensor of the result's type, on the device. */
+/* where(condition, self, other): a number becomes a 0-dim tensor of the result's type, on the
+ * device. */
 static void run_where(struct tape *tape, struct op_call *call) {
     struct op_arg *a = &call->arg[1], *b = &call->arg[2];
     enum dtype dtype = a->tensor && b->tensor ? result_type(a->tensor, b->tensor)

@@ -1,5 +1,6 @@
-/* embedding.c: rows of a table by index. The gradient is dense (ATen/native/cuda/Embedding.cu): up to 3,072 indices one
- * kernel into zeros; above, the indices are sorted and equal ones summed in segments. */
+/* embedding.c: rows of a table by index. The gradient is dense (ATen/native/cuda/Embedding.cu): up
+ * to 3,072 indices one kernel into zeros; above, the indices are sorted and equal ones summed in
+ * segments. */
 #include "cub.h"
 #include "op.h"
 
@@ -19,16 +20,17 @@ static struct tensor *new_floats(struct tape *tape, int64_t count) {
     return tape_new(tape, DTYPE_FLOAT32, &shape);
 }
 
-/* EmbeddingBackwardKernel.cu (2.15): few segments of many rows each are summed by one kernel with atomics, in fp32 for
- * 16-bit gradients, when a segment a block would leave the device idle. */
-static bool sums_in_one_kernel(const struct device *device, int64_t segments, int64_t partials, int64_t width) {
+/* EmbeddingBackwardKernel.cu (2.15): few segments of many rows each are summed by one kernel with
+ * atomics, in fp32 for 16-bit gradients, when a segment a block would leave the device idle. */
+static bool sums_in_one_kernel(const struct device *device, int64_t segments, int64_t partials,
+                               int64_t width) {
     int64_t threads = (width + 31) / 32 * 32, block = threads < 1024 ? threads : 1024;
     int64_t grid = (segments * threads + block - 1) / block;
     return grid < 4 * (int64_t)device->multiprocessors && partials > 4 * grid;
 }
 
-/* Equal indices are brought together by a sort and summed in segments of ten rows at most. The sizes are upper bounds that
- * do not depend on the indices (max_segments, max_partial_segments). */
+/* Equal indices are brought together by a sort and summed in segments of ten rows at most. The
+ * sizes are upper bounds that do not depend on the indices (max_segments, max_partial_segments). */
 static struct tensor *sorted_gradient(struct tape *tape, struct tensor *grad, int64_t n,
                                       const struct shape *shape) {
     int64_t rows = shape->size[0], width = shape->size[1];
@@ -61,7 +63,8 @@ static struct tensor *sorted_gradient(struct tape *tape, struct tensor *grad, in
     } else {
         held[count++] = new_floats(tape, partials * width);
     }
-    tape_kernel(tape, "embedding_backward", (uint64_t)shape_numel(&grad->shape), 3 * tensor_nbytes(grad), grad->dtype);
+    tape_kernel(tape, "embedding_backward", (uint64_t)shape_numel(&grad->shape),
+                3 * tensor_nbytes(grad), grad->dtype);
     while (count > 0)
         tensor_unref(tape, held[--count]);
     return out;
@@ -70,14 +73,16 @@ static struct tensor *sorted_gradient(struct tape *tape, struct tensor *grad, in
 /* saved[0] = indices; args: [0] rows, [1] width */
 static void backward_embedding(struct tape *tape, struct node *node, struct tensor **grads,
                                struct tensor **out) {
-    struct tensor *rows = aten_contiguous(tape, node->saved[0]), *grad = aten_contiguous(tape, grads[0]);
+    struct tensor *rows = aten_contiguous(tape, node->saved[0]),
+                  *grad = aten_contiguous(tape, grads[0]);
     int64_t indices = shape_numel(&node->saved[0]->shape);
     struct shape shape = {.ndim = 2, .size = {node->args[0], node->args[1]}};
     if (indices > DIRECT_INDICES) {
         out[0] = sorted_gradient(tape, grad, indices, &shape);
     } else {
         out[0] = aten_full(tape, &shape, grad->dtype);
-        tape_kernel(tape, "embedding_backward", (uint64_t)shape_numel(&grad->shape), 2 * tensor_nbytes(grad), grad->dtype);
+        tape_kernel(tape, "embedding_backward", (uint64_t)shape_numel(&grad->shape),
+                    2 * tensor_nbytes(grad), grad->dtype);
     }
     tensor_unref(tape, grad);
     tensor_unref(tape, rows);
@@ -90,7 +95,8 @@ static void run_embedding(struct tape *tape, struct op_call *call) {
     if (weight->shape.ndim != 2 || dtype_is_float(indices->dtype) ||
         indices->shape.ndim + 1 > TENSOR_MAX_DIMS) {
         char a[128];
-        tape_fail(tape, ERROR_BAD_SCENARIO, "embedding: wants a matrix and integer indices, found %s and %s",
+        tape_fail(tape, ERROR_BAD_SCENARIO,
+                  "embedding: wants a matrix and integer indices, found %s and %s",
                   shape_format(&weight->shape, a, sizeof a), dtype_name(indices->dtype));
         call->out[call->out_count++] = tensor_ref(weight);
         return;
@@ -99,10 +105,12 @@ static void run_embedding(struct tape *tape, struct op_call *call) {
     struct shape shape = indices->shape;
     shape.size[shape.ndim++] = weight->shape.size[1];
     struct shape flat = {.ndim = 1, .size = {shape_numel(&indices->shape)}};
-    struct tensor *rows = aten_reshape(tape, indices, &flat); /* a copy of expanded indices, for the kernel alone */
+    /* a copy of expanded indices, for the kernel alone */
+    struct tensor *rows = aten_reshape(tape, indices, &flat);
     struct tensor *out = tape_new(tape, weight->dtype, &shape);
     tensor_unref(tape, rows);
-    tape_kernel(tape, "index_select", 0, 2 * tensor_nbytes(out) + tensor_nbytes(indices), weight->dtype);
+    tape_kernel(tape, "index_select", 0, 2 * tensor_nbytes(out) + tensor_nbytes(indices),
+                weight->dtype);
     node_save(tape, node, 0, indices);
     if (node) {
         node->args[0] = weight->shape.size[0];
@@ -114,6 +122,7 @@ static void run_embedding(struct tape *tape, struct op_call *call) {
 }
 
 const struct op ops_embedding[] = {
-    {"embedding", "weight:T indices:T", AUTOCAST_NONE, "rows of weight by index", run_embedding, NULL},
+    {"embedding", "weight:T indices:T", AUTOCAST_NONE, "rows of weight by index", run_embedding,
+     NULL},
     {0},
 };

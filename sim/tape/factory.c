@@ -1,4 +1,5 @@
-/* factory.c: new tensors. Initialisers write in place and ask for nothing (normal_, uniform_, fill_: no request). */
+/* factory.c: new tensors. Initialisers write in place and ask for nothing (normal_, uniform_,
+ * fill_: no request). */
 #include "op.h"
 
 #include <math.h>
@@ -102,7 +103,8 @@ const struct op ops_factory[] = {
     {"zeros", "size:I dtype:d?", AUTOCAST_NONE, "zeros", run_full, NULL},
     {"ones", "size:I dtype:d?", AUTOCAST_NONE, "ones", run_full, NULL},
     {"zeros_like", "self:T", AUTOCAST_NONE, "zeros with the layout of self", run_zeros_like, NULL},
-    {"full_like", "self:T value:f=0", AUTOCAST_NONE, "a number with the layout of self", run_zeros_like, NULL},
+    {"full_like", "self:T value:f=0", AUTOCAST_NONE, "a number with the layout of self",
+     run_zeros_like, NULL},
     {"ones_like", "self:T", AUTOCAST_NONE, "ones with the layout of self", run_zeros_like, NULL},
     {"arange", "start:f end:f? step:f? dtype:d?", AUTOCAST_NONE, "numbers from start to end",
      run_arange, NULL},

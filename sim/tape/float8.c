@@ -1,7 +1,8 @@
-/* float8.c: torchao's float8 linear with tensorwise dynamic scaling (torchao 0.18: float8_linear.py, float8_utils.py,
- * float8_ops.py). Every operand of each of the three products is cast anew: its largest magnitude gives a scale, the scaled
- * copy is clamped in fp32 and cast to one byte. What is kept for backward are the operands in their own type.
- * One op here is one autograd.Function there; names of its Python frames hold what they hold. */
+/* float8.c: torchao's float8 linear with tensorwise dynamic scaling (torchao 0.18:
+ * float8_linear.py, float8_utils.py, float8_ops.py). Every operand of each of the three products is
+ * cast anew: its largest magnitude gives a scale, the scaled copy is clamped in fp32 and cast to
+ * one byte. What is kept for backward are the operands in their own type. One op here is one
+ * autograd.Function there; names of its Python frames hold what they hold. */
 #include "op.h"
 
 struct float8 {

@@ -1,5 +1,5 @@
-/* foreach.c: one op over a list of tensors (ATen/native/cuda/Foreach*.cu): one output a tensor, in list order; in-place ones
- * ask for nothing. */
+/* foreach.c: one op over a list of tensors (ATen/native/cuda/Foreach*.cu): one output a tensor, in
+ * list order; in-place ones ask for nothing. */
 #include "op.h"
 
 enum { CHUNK = 65536 }; /* kChunkSize of MultiTensorApply.cuh */
@@ -37,8 +37,9 @@ static int64_t chunks_of(const struct tensor *t) {
     return (shape_numel(&t->shape) + CHUNK - 1) / CHUNK;
 }
 
-/* _foreach_norm: (packed: where each tensor's chunks begin, one int64 more than tensors,) a partial norm of each
- * 65,536-element chunk as float, then a result a tensor; the first go at the end. Seen in recordings of both releases. */
+/* _foreach_norm: (packed: where each tensor's chunks begin, one int64 more than tensors,) a partial
+ * norm of each 65,536-element chunk as float, then a result a tensor; the first go at the end. Seen
+ * in recordings of both releases. */
 static void run_foreach_norm(struct tape *tape, struct op_call *call) {
     struct op_arg *list = &call->arg[0];
     int64_t sum = 0, most = 0, count = (int64_t)list->list_count;

@@ -1,16 +1,21 @@
-/* grouped.c: products of groups of rows, one matrix a group (torch.nn.functional.grouped_mm): mixtures of experts.
+/* grouped.c: products of groups of rows, one matrix a group (torch.nn.functional.grouped_mm):
+ * mixtures of experts.
  *
- *   input [S, i], rows of a group together     weight [G, i, o]     offs [G]: where each group ends   ->   [S, o]
+ *   input [S, i], rows of a group together     weight [G, i, o]     offs [G]: where each group ends
+ * ->   [S, o]
  *
- * On sm_90 and sm_100 one CUTLASS kernel runs all groups, of bf16 (ATen/native/cuda/GroupedBlas.cpp, GroupMM.cu): beside
- * the output the kernel's arguments of each group and its tensor maps of each multiprocessor. Elsewhere, and for other
- * types, a product a group that has rows, whose workspaces come and go one after the other. Sizes do not depend on the
+ * On sm_90 and sm_100 one CUTLASS kernel runs all groups, of bf16
+ * (ATen/native/cuda/GroupedBlas.cpp, GroupMM.cu): beside the output the kernel's arguments of each
+ * group and its tensor maps of each multiprocessor. Elsewhere, and for other types, a product a
+ * group that has rows, whose workspaces come and go one after the other. Sizes do not depend on the
  * routing; which groups have rows does. */
 #include "op.h"
 
-/* GroupMM.cu: a problem shape (3 x 4), pointers to A, B and the output (3 x 8) and their strides (3 x 8) a group */
+/* GroupMM.cu: a problem shape (3 x 4), pointers to A, B and the output (3 x 8) and their strides (3
+ * x 8) a group */
 enum { GROUP_ARGUMENT_BYTES = 12 + 3 * 8 + 3 * 8 };
-/* CUTLASS' array kernels change tensor maps on the device: 128 bytes each for A, B, C and D, a multiprocessor */
+/* CUTLASS' array kernels change tensor maps on the device: 128 bytes each for A, B, C and D, a
+ * multiprocessor */
 enum { TENSOR_MAP_BYTES = 4 * 128 };
 
 static bool runs_in_one_kernel(const struct tape *tape, const struct tensor *t) {
@@ -37,7 +42,8 @@ static void launch(struct tape *tape, struct tensor *a, struct tensor *b, struct
                 out->dtype);
 }
 
-/* saved[0] = input, saved[1] = weight; args: [0] groups that have rows. The weight's gradient first, laid out as the weight is */
+/* saved[0] = input, saved[1] = weight; args: [0] groups that have rows. The weight's gradient
+ * first, laid out as the weight is */
 static void backward_grouped_mm(struct tape *tape, struct node *node, struct tensor **grads,
                                 struct tensor **out) {
     struct tensor *input = node->saved[0], *weight = node->saved[1], *grad = grads[0];

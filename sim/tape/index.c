@@ -1,5 +1,6 @@
-/* index.c: elements chosen by index: rows, sorted orders, the largest, counts. What an op asks for does not depend on the
- * indices' values. Sources: ATen/native/cuda/{Indexing,Sort,SortStable,TensorTopK,SummaryOps}.cu, FunctionsManual.cpp. */
+/* index.c: elements chosen by index: rows, sorted orders, the largest, counts. What an op asks for
+ * does not depend on the indices' values. Sources:
+ * ATen/native/cuda/{Indexing,Sort,SortStable,TensorTopK,SummaryOps}.cu, FunctionsManual.cpp. */
 #include "cub.h"
 #include "op.h"
 
@@ -25,20 +26,23 @@ static struct tensor *new_int64s(struct tape *tape, int64_t count) {
 
 /* ---- rows by index ---- */
 
-/* index_put_(accumulate=True): the linear index is made in two steps, then sorted together with its origin, so that equal
- * ones can be summed (Indexing.cu index_put_with_sort_kernel). */
+/* index_put_(accumulate=True): the linear index is made in two steps, then sorted together with its
+ * origin, so that equal ones can be summed (Indexing.cu index_put_with_sort_kernel). */
 static void accumulate_rows(struct tape *tape, struct tensor *into, unsigned dim, int64_t n,
                             const struct tensor *grad) {
     struct tensor *wrapped = new_int64s(tape, n), *linear = new_int64s(tape, n);
     tensor_unref(tape, wrapped);
-    struct tensor *sorted = new_int64s(tape, n), *origin = new_int64s(tape, n), *range = new_int64s(tape, n);
+    struct tensor *sorted = new_int64s(tape, n), *origin = new_int64s(tape, n),
+                  *range = new_int64s(tape, n);
     int64_t rows = 1; /* of `into`, numbered over all dims up to this one */
     for (unsigned i = 0; i <= dim; i++)
         rows *= into->shape.size[i];
     uint64_t largest = (uint64_t)(rows > 1 ? rows - 1 : 1);
-    tensor_unref(tape, tape_new_bytes(tape, cub_sort_bytes(tape->device, (uint64_t)n, largest), CATEGORY_TEMPORARY));
+    tensor_unref(tape, tape_new_bytes(tape, cub_sort_bytes(tape->device, (uint64_t)n, largest),
+                                      CATEGORY_TEMPORARY));
     tensor_unref(tape, range);
-    tape_kernel(tape, "index_put", (uint64_t)shape_numel(&grad->shape), 2 * tensor_nbytes(grad), grad->dtype);
+    tape_kernel(tape, "index_put", (uint64_t)shape_numel(&grad->shape), 2 * tensor_nbytes(grad),
+                grad->dtype);
     tensor_unref(tape, origin);
     tensor_unref(tape, sorted);
     tensor_unref(tape, linear);
@@ -62,7 +66,8 @@ static void run_index(struct tape *tape, struct op_call *call) {
     struct shape shape = {.ndim = 0};
     if (dtype_is_float(indices->dtype) || t->shape.ndim == 0 ||
         indices->shape.ndim + t->shape.ndim - 1 > TENSOR_MAX_DIMS) {
-        tape_fail(tape, ERROR_BAD_SCENARIO, "index: wants a tensor of 1 or more dims and integer indices");
+        tape_fail(tape, ERROR_BAD_SCENARIO,
+                  "index: wants a tensor of 1 or more dims and integer indices");
         give(call, tensor_ref(t));
         return;
     }
@@ -87,8 +92,11 @@ static void run_index(struct tape *tape, struct op_call *call) {
 static void run_index_put_(struct tape *tape, struct op_call *call) {
     struct tensor *t = call->arg[0].tensor;
     if (tape->grad_enabled && (t->requires_grad || call->arg[2].tensor->requires_grad))
-        tape_fail(tape, ERROR_BAD_SCENARIO, "index_put_: its gradient is not modelled yet; call it under no_grad");
-    tape_kernel(tape, "index_put", 0, tensor_nbytes(call->arg[1].tensor) + 2 * tensor_nbytes(call->arg[2].tensor), t->dtype);
+        tape_fail(tape, ERROR_BAD_SCENARIO,
+                  "index_put_: its gradient is not modelled yet; call it under no_grad");
+    tape_kernel(tape, "index_put", 0,
+                tensor_nbytes(call->arg[1].tensor) + 2 * tensor_nbytes(call->arg[2].tensor),
+                t->dtype);
     give(call, tensor_ref(t));
 }
 
@@ -96,15 +104,19 @@ static void run_index_put_(struct tape *tape, struct op_call *call) {
 static void run_scatter_(struct tape *tape, struct op_call *call) {
     struct tensor *t = call->arg[0].tensor;
     if (tape->grad_enabled && t->requires_grad)
-        tape_fail(tape, ERROR_BAD_SCENARIO, "scatter_: its gradient is not modelled yet; call it under no_grad");
+        tape_fail(tape, ERROR_BAD_SCENARIO,
+                  "scatter_: its gradient is not modelled yet; call it under no_grad");
     const struct tensor *index = call->arg[2].tensor;
-    tape_kernel(tape, "scatter", 0, tensor_nbytes(index) + (uint64_t)shape_numel(&index->shape) * dtype_bytes(t->dtype), t->dtype);
+    tape_kernel(tape, "scatter", 0,
+                tensor_nbytes(index) + (uint64_t)shape_numel(&index->shape) * dtype_bytes(t->dtype),
+                t->dtype);
     give(call, tensor_ref(t));
 }
 
 /* ---- values chosen by their order ---- */
 
-/* value_selecting_reduction_backward: zeros of self, the gradient scattered into them. saved[0] = indices */
+/* value_selecting_reduction_backward: zeros of self, the gradient scattered into them. saved[0] =
+ * indices */
 static void backward_select_values(struct tape *tape, struct node *node, struct tensor **grads,
                                    struct tensor **out) {
     if (!grads[0])
@@ -116,11 +128,12 @@ static void backward_select_values(struct tape *tape, struct node *node, struct 
 static const struct backward_op topk_backward = {"TopkBackward0", backward_select_values};
 static const struct backward_op sort_backward = {"SortBackward0", backward_select_values};
 
-static struct tensor *choose(struct tape *tape, struct op_call *call, const struct backward_op *backward,
-                             const struct shape *shape) {
+static struct tensor *choose(struct tape *tape, struct op_call *call,
+                             const struct backward_op *backward, const struct shape *shape) {
     struct tensor *t = call->arg[0].tensor;
     struct node *node = node_create(tape, backward, &t, 1, 1);
-    struct tensor *values = tape_new(tape, t->dtype, shape), *indices = tape_new(tape, DTYPE_INT64, shape);
+    struct tensor *values = tape_new(tape, t->dtype, shape),
+                  *indices = tape_new(tape, DTYPE_INT64, shape);
     tape_kernel(tape, call->op->name, (uint64_t)shape_numel(&t->shape),
                 tensor_nbytes(t) + tensor_nbytes(values) + tensor_nbytes(indices), t->dtype);
     node_save(tape, node, 0, indices);
@@ -136,26 +149,29 @@ static void run_topk(struct tape *tape, struct op_call *call) {
     unsigned dim = dim_of(tape, call, &call->arg[2]);
     struct shape shape = call->arg[0].tensor->shape;
     if (shape.ndim == 0 || call->arg[1].integer < 0 || call->arg[1].integer > shape.size[dim])
-        tape_fail(tape, ERROR_BAD_SCENARIO, "topk: k=%lld of a dim of size %lld", (long long)call->arg[1].integer,
-                  (long long)(shape.ndim ? shape.size[dim] : 1));
+        tape_fail(tape, ERROR_BAD_SCENARIO, "topk: k=%lld of a dim of size %lld",
+                  (long long)call->arg[1].integer, (long long)(shape.ndim ? shape.size[dim] : 1));
     else
         shape.size[dim] = call->arg[1].integer;
     choose(tape, call, &topk_backward, &shape);
 }
 
-/* One row: in place with a range of indices to start from, or by CUB from another range (SortStable.cu,
- * segmented_sort_large_segments). Many long rows are sorted by other kernels. */
+/* One row: in place with a range of indices to start from, or by CUB from another range
+ * (SortStable.cu, segmented_sort_large_segments). Many long rows are sorted by other kernels. */
 static void run_sort(struct tape *tape, struct op_call *call) {
     struct tensor *t = call->arg[0].tensor;
     unsigned dim = dim_of(tape, call, &call->arg[1]);
     int64_t n = t->shape.ndim ? t->shape.size[dim] : 1;
     if (n > SMALL_SORT && (n != shape_numel(&t->shape) || t->dtype != DTYPE_INT64))
-        tape_fail(tape, ERROR_BAD_SCENARIO, "sort: more than %d elements a row: only one row of int64 is modelled",
+        tape_fail(tape, ERROR_BAD_SCENARIO,
+                  "sort: more than %d elements a row: only one row of int64 is modelled",
                   SMALL_SORT);
     choose(tape, call, &sort_backward, &t->shape);
     struct tensor *range = new_int64s(tape, n);
     if (n > SMALL_SORT)
-        tensor_unref(tape, tape_new_bytes(tape, cub_sort_bytes(tape->device, (uint64_t)n, UINT64_MAX), CATEGORY_TEMPORARY));
+        tensor_unref(tape,
+                     tape_new_bytes(tape, cub_sort_bytes(tape->device, (uint64_t)n, UINT64_MAX),
+                                    CATEGORY_TEMPORARY));
     tensor_unref(tape, range);
 }
 
@@ -164,14 +180,16 @@ static void run_histc(struct tape *tape, struct op_call *call) {
     struct tensor *t = call->arg[0].tensor;
     struct shape shape = {.ndim = 1, .size = {call->arg[1].integer}};
     struct tensor *out = tape_new(tape, t->dtype, &shape);
-    tape_kernel(tape, "histc", (uint64_t)shape_numel(&t->shape), tensor_nbytes(t) + tensor_nbytes(out), t->dtype);
+    tape_kernel(tape, "histc", (uint64_t)shape_numel(&t->shape),
+                tensor_nbytes(t) + tensor_nbytes(out), t->dtype);
     give(call, out);
 }
 
 /* ---- a slice overwritten ---- */
 
-/* CopySlices (torch/csrc/autograd/functions/tensor.cpp): the whole's gradient is copied, the slice's part of it copied
- * again for CopyBackwards, which passes it to the source and gives the whole zeros there. args: [0] dim, [1] start */
+/* CopySlices (torch/csrc/autograd/functions/tensor.cpp): the whole's gradient is copied, the
+ * slice's part of it copied again for CopyBackwards, which passes it to the source and gives the
+ * whole zeros there. args: [0] dim, [1] start */
 static void backward_copy_slice(struct tape *tape, struct node *node, struct tensor **grads,
                                 struct tensor **out) {
     int64_t stride[TENSOR_MAX_DIMS];
@@ -203,7 +221,8 @@ static void run_copy_slice_(struct tape *tape, struct op_call *call) {
     int64_t start = call->arg[3].integer;
     if (in[1]->shape.ndim != in[0]->shape.ndim || start < 0 ||
         (in[0]->shape.ndim && start + in[1]->shape.size[dim] > in[0]->shape.size[dim])) {
-        tape_fail(tape, ERROR_BAD_SCENARIO, "copy_slice_: the source does not fit at %lld of dim %u", (long long)start, dim);
+        tape_fail(tape, ERROR_BAD_SCENARIO,
+                  "copy_slice_: the source does not fit at %lld of dim %u", (long long)start, dim);
     } else {
         struct node *node = node_create(tape, &copy_slice_backward, in, 2, 1);
         if (node) {
@@ -218,12 +237,18 @@ static void run_copy_slice_(struct tape *tape, struct op_call *call) {
 }
 
 const struct op ops_index[] = {
-    {"index", "self:T indices:T dim:i=0", AUTOCAST_NONE, "self[indices] along a dim", run_index, NULL},
-    {"index_put_", "self:T indices:T values:T", AUTOCAST_NONE, "self[indices] = values", run_index_put_, NULL},
-    {"scatter_", "self:T dim:i index:T value:f", AUTOCAST_NONE, "a number at the indices of a dim", run_scatter_, NULL},
-    {"topk", "self:T k:i dim:i=-1", AUTOCAST_NONE, "the k largest of a dim and their indices", run_topk, NULL},
-    {"sort", "self:T dim:i=-1", AUTOCAST_NONE, "sorted values of a dim and their indices", run_sort, NULL},
+    {"index", "self:T indices:T dim:i=0", AUTOCAST_NONE, "self[indices] along a dim", run_index,
+     NULL},
+    {"index_put_", "self:T indices:T values:T", AUTOCAST_NONE, "self[indices] = values",
+     run_index_put_, NULL},
+    {"scatter_", "self:T dim:i index:T value:f", AUTOCAST_NONE, "a number at the indices of a dim",
+     run_scatter_, NULL},
+    {"topk", "self:T k:i dim:i=-1", AUTOCAST_NONE, "the k largest of a dim and their indices",
+     run_topk, NULL},
+    {"sort", "self:T dim:i=-1", AUTOCAST_NONE, "sorted values of a dim and their indices", run_sort,
+     NULL},
     {"histc", "self:T bins:i", AUTOCAST_NONE, "how many values fall in each bin", run_histc, NULL},
-    {"copy_slice_", "self:T src:T dim:i start:i", AUTOCAST_NONE, "self[..., start:start+n] = src", run_copy_slice_, NULL},
+    {"copy_slice_", "self:T src:T dim:i start:i", AUTOCAST_NONE, "self[..., start:start+n] = src",
+     run_copy_slice_, NULL},
     {0},
 };

@@ -17,7 +17,8 @@ static void backward_cat(struct tape *tape, struct node *node, struct tensor **g
 
 static const struct backward_op cat_backward = {"CatBackward0", backward_cat};
 
-/* A tensor of shape [0] is skipped whatever the others' dims are (TensorShape.cpp cat_should_skip_tensor). */
+/* A tensor of shape [0] is skipped whatever the others' dims are (TensorShape.cpp
+ * cat_should_skip_tensor). */
 static bool is_skipped(const struct tensor *t) {
     return t->shape.ndim == 1 && t->shape.size[0] == 0;
 }

@@ -1,8 +1,9 @@
-/* loss.c: nll_loss (ATen/native/cuda/NLLLoss2d... Loss.cu) for rows of classes. cross_entropy is log_softmax in the
- * input's own type and nll_loss, composed in scenarios/lib. */
+/* loss.c: nll_loss (ATen/native/cuda/NLLLoss2d... Loss.cu) for rows of classes. cross_entropy is
+ * log_softmax in the input's own type and nll_loss, composed in scenarios/lib. */
 #include "op.h"
 
-/* saved[0] = self (log-probabilities), [1] = target, [2] = total_weight: a zero-filled gradient, then one kernel. */
+/* saved[0] = self (log-probabilities), [1] = target, [2] = total_weight: a zero-filled gradient,
+ * then one kernel. */
 static void backward_nll_loss(struct tape *tape, struct node *node, struct tensor **grads,
                               struct tensor **out) {
     (void)grads;
@@ -49,8 +50,9 @@ static void backward_mse_loss(struct tape *tape, struct node *node, struct tenso
 
 static const struct backward_op mse_loss_backward = {"MseLossBackward0", backward_mse_loss};
 
-/* Mean of squares. The result is made as large as the operands and then made a scalar, its memory staying; a tensor of
- * their size is there while it is summed (native/Loss.cpp: structured mse_loss). */
+/* Mean of squares. The result is made as large as the operands and then made a scalar, its memory
+ * staying; a tensor of their size is there while it is summed (native/Loss.cpp: structured
+ * mse_loss). */
 static void run_mse_loss(struct tape *tape, struct op_call *call) {
     struct tensor *in[2] = {call->arg[0].tensor, call->arg[1].tensor};
     struct node *node = node_create(tape, &mse_loss_backward, in, 2, 1);

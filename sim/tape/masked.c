@@ -11,7 +11,8 @@ static void backward_masked_fill(struct tape *tape, struct node *node, struct te
 static const struct backward_op masked_fill_backward = {"MaskedFillBackward0",
                                                         backward_masked_fill};
 
-/* The value is a number. The result is a copy of self with the values in it: the mask is read as it is. */
+/* The value is a number. The result is a copy of self with the values in it: the mask is read as it
+ * is. */
 static void run_masked_fill(struct tape *tape, struct op_call *call) {
     struct tensor *in[2] = {call->arg[0].tensor, call->arg[1].tensor};
     if (in[1]->dtype != DTYPE_BOOL)

@@ -1,13 +1,15 @@
 /* matmul.c: matrix products and their library workspaces, from mm to linear.
  *
- * A product asks for its output first, then for the workspace of the library handle (framework.h tells for how long).
- * Operands whose rows or columns do not lie contiguously are copied for the call (ATen/native/cuda/Blas.cpp,
- * prepare_matrix_for_cublas). Products with a fused bias go through cuBLASLt, with a smaller workspace of their own. */
+ * A product asks for its output first, then for the workspace of the library handle (framework.h
+ * tells for how long). Operands whose rows or columns do not lie contiguously are copied for the
+ * call (ATen/native/cuda/Blas.cpp, prepare_matrix_for_cublas). Products with a fused bias go
+ * through cuBLASLt, with a smaller workspace of their own. */
 #include <string.h>
 
 #include "op.h"
 
-/* at::cuda::getChosenWorkspaceSize: 32 MiB from sm_90 on, else :4096:2:16:8 of cuBLAS' format (KiB:count). */
+/* at::cuda::getChosenWorkspaceSize: 32 MiB from sm_90 on, else :4096:2:16:8 of cuBLAS' format
+ * (KiB:count). */
 static uint64_t cublas_workspace_bytes(const struct device *device) {
     return device->compute_capability >= 90 ? 4096 * 8 * UINT64_C(1024)
                                             : (2 * 4096 + 8 * 16) * UINT64_C(1024);
@@ -26,8 +28,8 @@ static void keep_workspace(struct tape *tape, enum workspace_library library, ui
         tape_fail_memory(tape);
 }
 
-/* What must be given back after the call; NULL when the workspace is kept. Where workspaces are kept, a fused product
- * takes the cuBLAS handle's too, with the handle. */
+/* What must be given back after the call; NULL when the workspace is kept. Where workspaces are
+ * kept, a fused product takes the cuBLAS handle's too, with the handle. */
 static struct tensor *take_workspace(struct tape *tape, bool fused_bias) {
     const struct framework *f = tape->framework;
     uint64_t bytes = cublas_workspace_bytes(tape->device);
@@ -48,7 +50,8 @@ void aten_fused_product_workspace(struct tape *tape) {
     tensor_unref(tape, take_workspace(tape, true));
 }
 
-/* Whether a matrix (dims `row`, `col`) can be handed to cuBLAS as it lies: one stride 1, the other a leading dimension. */
+/* Whether a matrix (dims `row`, `col`) can be handed to cuBLAS as it lies: one stride 1, the other
+ * a leading dimension. */
 static bool is_blas_layout(const struct tensor *t, unsigned row, unsigned col) {
     int64_t rows = t->shape.size[row], cols = t->shape.size[col];
     int64_t sr = t->stride[row], sc = t->stride[col];
@@ -178,7 +181,8 @@ struct tensor *aten_mm(struct tape *tape, struct tensor *a, struct tensor *b) {
     return out;
 }
 
-/* Edges: bias, mat1, mat2; the gradients come in the order mat1, mat2, bias, the bias' sum by the engine. */
+/* Edges: bias, mat1, mat2; the gradients come in the order mat1, mat2, bias, the bias' sum by the
+ * engine. */
 static void backward_addmm(struct tape *tape, struct node *node, struct tensor **grads,
                            struct tensor **out) {
     if (node_wants(node, 1))
@@ -191,10 +195,11 @@ static void backward_addmm(struct tape *tape, struct node *node, struct tensor *
 
 static const struct backward_op addmm_backward = {"AddmmBackward0", backward_addmm};
 
-/* The cuBLASLt path of addmm (Blas.cpp, isInputCompliesAddmmCudaLt; what 2.15 does was tried out, shape by shape): never
- * when the second matrix has one row or one column. A contiguous bias of the output's width (1-dim, or seen so without its
- * dims of size 1) is fused when beta is 1; where the framework has it, a 16-bit bias of the output's shape goes in as the C
- * matrix, if its rows lie contiguously and beta is not 0. */
+/* The cuBLASLt path of addmm (Blas.cpp, isInputCompliesAddmmCudaLt; what 2.15 does was tried out,
+ * shape by shape): never when the second matrix has one row or one column. A contiguous bias of the
+ * output's width (1-dim, or seen so without its dims of size 1) is fused when beta is 1; where the
+ * framework has it, a 16-bit bias of the output's shape goes in as the C matrix, if its rows lie
+ * contiguously and beta is not 0. */
 static bool has_fused_bias(const struct framework *framework, const struct tensor *bias,
                            const struct tensor *a, const struct tensor *b, double beta) {
     int64_t rows = a->shape.size[0], cols = b->shape.size[1];
@@ -254,8 +259,9 @@ struct tensor *aten_bmm(struct tape *tape, struct tensor *a, struct tensor *b) {
     return out;
 }
 
-/* baddbmm: beta * self + alpha * batch1 @ batch2. Edges: self, batch1, batch2. Gradients: batch1, batch2, then self, each
- * scaled by its factor unless that is 1 (maybe_multiply). args: [2] alpha, [3] beta are not 1 */
+/* baddbmm: beta * self + alpha * batch1 @ batch2. Edges: self, batch1, batch2. Gradients: batch1,
+ * batch2, then self, each scaled by its factor unless that is 1 (maybe_multiply). args: [2] alpha,
+ * [3] beta are not 1 */
 static void backward_baddbmm(struct tape *tape, struct node *node, struct tensor **grads,
                              struct tensor **out) {
     for (unsigned i = 1; i < 3; i++) {
@@ -296,8 +302,8 @@ static void run_baddbmm(struct tape *tape, struct op_call *call) {
 
 /* ---- matmul and linear: compositions ---- */
 
-/* LinearAlgebra.cpp should_fold: a batch times a matrix becomes one mm when the matrix needs a gradient or the batch
- * dims lie contiguously. */
+/* LinearAlgebra.cpp should_fold: a batch times a matrix becomes one mm when the matrix needs a
+ * gradient or the batch dims lie contiguously. */
 static bool should_fold(const struct tensor *batch, const struct tensor *matrix) {
     if (matrix->requires_grad)
         return true;
@@ -325,7 +331,8 @@ static struct tensor *fold(struct tape *tape, struct tensor *a, struct tensor *b
     return out;
 }
 
-/* Both operands are expanded to the common batch and handed to bmm as 3-D; a copy where the strides do not allow it. */
+/* Both operands are expanded to the common batch and handed to bmm as 3-D; a copy where the strides
+ * do not allow it. */
 static struct tensor *flatten_batch(struct tape *tape, struct tensor *t,
                                     const struct shape *batch) {
     struct shape expanded = *batch;
@@ -377,7 +384,8 @@ struct tensor *aten_matmul(struct tape *tape, struct tensor *a, struct tensor *b
     return batched(tape, a, b);
 }
 
-/* linear: a fused addmm for 2-D inputs and (flattened) for contiguous 3-D ones, else matmul and an in-place add. */
+/* linear: a fused addmm for 2-D inputs and (flattened) for contiguous 3-D ones, else matmul and an
+ * in-place add. */
 static struct tensor *linear(struct tape *tape, struct tensor *x, struct tensor *weight,
                              struct tensor *bias) {
     unsigned n = x->shape.ndim;

@@ -1,4 +1,5 @@
-/* memory_format.c: see memory_format.h; and the ops that give a tensor another layout or another place. */
+/* memory_format.c: see memory_format.h; and the ops that give a tensor another layout or another
+ * place. */
 #include "memory_format.h"
 
 #include <string.h>
@@ -54,8 +55,8 @@ static void run_contiguous(struct tape *tape, struct op_call *call) {
         aten_contiguous_format(tape, call->arg[0].tensor, format_of(tape, call, &call->arg[1]));
 }
 
-/* Module.cuda() and Module.to(memory_format) do `param.data = copy` tensor by tensor: the new storage is there before the
- * old one goes, the tensor object stays. */
+/* Module.cuda() and Module.to(memory_format) do `param.data = copy` tensor by tensor: the new
+ * storage is there before the old one goes, the tensor object stays. */
 static void replace_data(struct tape *tape, struct op_call *call, const int64_t *stride) {
     struct tensor *t = call->arg[0].tensor;
     struct tensor *copy = tape_new_strided(tape, t->dtype, &t->shape, stride);

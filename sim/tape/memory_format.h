@@ -1,4 +1,5 @@
-/* memory_format.h: ops that mind whether an image is contiguous or channels last. See tensor.h for what these are. */
+/* memory_format.h: ops that mind whether an image is contiguous or channels last. See tensor.h for
+ * what these are. */
 #ifndef MEMORY_FORMAT_H
 #define MEMORY_FORMAT_H
 

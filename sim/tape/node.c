@@ -1,4 +1,5 @@
-/* node.c: making, saving and dropping autograd nodes. See node.h; the run of backward is in backward.c. */
+/* node.c: making, saving and dropping autograd nodes. See node.h; the run of backward is in
+ * backward.c. */
 #include "node.h"
 
 #include <assert.h>
@@ -234,8 +235,8 @@ struct node *node_create_function(struct tape *tape, const struct backward_op *o
     return node;
 }
 
-/* Frees one node; nodes that lose their last reference are linked into *pending, so that a graph thousands of nodes
- * deep needs no stack. */
+/* Frees one node; nodes that lose their last reference are linked into *pending, so that a graph
+ * thousands of nodes deep needs no stack. */
 static void destroy(struct tape *tape, struct node *node, struct node **pending) {
     node_release_saved(tape, node);
     if (node->extra) {

@@ -1,5 +1,5 @@
-/* norm.c: normalisations. layer_norm: ATen/native/layer_norm.cpp and cuda/layer_norm_kernel.cu: mean and rstd of a row in
- * fp32 (or wider) are kept, the rest is recomputed. */
+/* norm.c: normalisations. layer_norm: ATen/native/layer_norm.cpp and cuda/layer_norm_kernel.cu:
+ * mean and rstd of a row in fp32 (or wider) are kept, the rest is recomputed. */
 #include "op.h"
 
 enum {
@@ -29,8 +29,9 @@ static struct rows rows_of(const struct shape *shape, unsigned normalized) {
     return r;
 }
 
-/* Very many narrow rows are summed in blocks of 32, then over the blocks (LaunchGammaBetaBackwardCUDAKernel); else one
- * kernel does it without memory. The blocks a result is summed from, 0 = none. */
+/* Very many narrow rows are summed in blocks of 32, then over the blocks
+ * (LaunchGammaBetaBackwardCUDAKernel); else one kernel does it without memory. The blocks a result
+ * is summed from, 0 = none. */
 static int64_t partial_rows(const struct device *device, const struct rows *r) {
     if (r->count <= GAMMA_MANY_ROWS ||
         r->width / GAMMA_COLUMNS >= (int64_t)device->multiprocessors / 2)
@@ -40,7 +41,8 @@ static int64_t partial_rows(const struct device *device, const struct rows *r) {
     return blocks < most ? blocks : most;
 }
 
-/* Replaces the gradients of weight and bias by sums over their blocks; both blocks are there before the first sum. */
+/* Replaces the gradients of weight and bias by sums over their blocks; both blocks are there before
+ * the first sum. */
 static void sum_partials(struct tape *tape, struct tensor **out, int64_t blocks, int64_t width) {
     struct shape shape = {.ndim = 2, .size = {blocks, width}};
     struct tensor *partial[3] = {NULL};
@@ -58,7 +60,8 @@ static void sum_partials(struct tape *tape, struct tensor **out, int64_t blocks,
     tensor_unref(tape, partial[1]);
 }
 
-/* args: [0] normalized dims. Edges: input, weight, bias; all three come from one call, in this order. */
+/* args: [0] normalized dims. Edges: input, weight, bias; all three come from one call, in this
+ * order. */
 static void backward_layer_norm(struct tape *tape, struct node *node, struct tensor **grads,
                                 struct tensor **out) {
     struct tensor *input = aten_contiguous(tape, node->saved[SAVED_INPUT]);

@@ -1,5 +1,5 @@
-/* norm_batch.c: batch normalisation. cuDNN does it for images in fp32 and fp16 (ATen/native/Normalization.cpp
- * _select_batch_norm_backend, cudnn/BatchNorm.cpp). */
+/* norm_batch.c: batch normalisation. cuDNN does it for images in fp32 and fp16
+ * (ATen/native/Normalization.cpp _select_batch_norm_backend, cudnn/BatchNorm.cpp). */
 #include "memory_format.h"
 #include "op.h"
 
@@ -17,7 +17,8 @@ static bool uses_cudnn(const struct tape *tape, const struct tensor *input,
            input->shape.size[0] <= (training ? CUDNN_MAX_BATCH_TRAINING : CUDNN_MAX_BATCH_EVAL);
 }
 
-/* saved: [0] input, [1] weight, [2] running_mean, [3] running_var, [4] save_mean, [5] save_invstd */
+/* saved: [0] input, [1] weight, [2] running_mean, [3] running_var, [4] save_mean, [5] save_invstd
+ */
 static void save_all(struct tape *tape, struct node *node, struct tensor *const *saved) {
     static const unsigned by_name[] = {0, 2, 3, 1, 4, 5};
     for (unsigned i = 0; i < 6; i++)
@@ -27,7 +28,8 @@ static void save_all(struct tape *tape, struct node *node, struct tensor *const 
 static void backward_own(struct tape *tape, struct node *node, struct tensor **grads,
                          struct tensor **out);
 
-/* After evaluation the gradient is PyTorch's own; after training cudnn_batch_norm_backward, three results: grad.contiguous(input's format) is this call's argument. */
+/* After evaluation the gradient is PyTorch's own; after training cudnn_batch_norm_backward, three
+ * results: grad.contiguous(input's format) is this call's argument. */
 static void backward_cudnn(struct tape *tape, struct node *node, struct tensor **grads,
                            struct tensor **out) {
     struct tensor *input = node->saved[0], *weight = node->saved[1];
@@ -111,8 +113,8 @@ struct staging {
     struct tensor *data, *semaphores;
 };
 
-/* flexible_launch_configs: sums over rows of channels are put together in memory when eight blocks or more share one;
- * `per_channel` floats a block and channel. */
+/* flexible_launch_configs: sums over rows of channels are put together in memory when eight blocks
+ * or more share one; `per_channel` floats a block and channel. */
 static struct staging stage(struct tape *tape, const struct tensor *t, int64_t per_channel) {
     struct staging none = {NULL, NULL};
     int64_t channels = t->shape.size[1], rows = channels ? shape_numel(&t->shape) / channels : 0;
@@ -163,8 +165,8 @@ static void backward_in_two(struct tape *tape, struct node *node, struct tensor 
     struct tensor *input = node->saved[0], *weight = node->saved[1], *sums[2] = {NULL, NULL},
                   *invstd = NULL;
     struct shape channels = {.ndim = 1, .size = {input->shape.size[1]}};
-    if (!node->saved
-             [5]) /* evaluation in cuDNN keeps no statistics: made again from the running ones */
+    if (!node->saved[5]) /* evaluation in cuDNN keeps no statistics: made again from the running
+                            ones */
         invstd = tape_new(tape, DTYPE_FLOAT32, &channels);
     if (node->args[0] || node_wants(node, 1) || node_wants(node, 2)) {
         for (unsigned i = 0; i < 2; i++)

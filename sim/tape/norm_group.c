@@ -1,5 +1,6 @@
-/* norm_group.c: group normalisation (ATen/native/group_norm.cpp, cuda/group_norm_kernel.cu). Images in channels_last stay
- * so; any other input that is not contiguous is copied for the kernel alone, after the results are there (2.15). */
+/* norm_group.c: group normalisation (ATen/native/group_norm.cpp, cuda/group_norm_kernel.cu). Images
+ * in channels_last stay so; any other input that is not contiguous is copied for the kernel alone,
+ * after the results are there (2.15). */
 #include "memory_format.h"
 #include "op.h"
 
@@ -19,9 +20,9 @@ static void drop(struct tape *tape, struct tensor **list, unsigned count) {
         tensor_unref(tape, list[i]);
 }
 
-/* saved: [0] input, [1] weight, [2] mean, [3] rstd; args: [0] groups. The factors ds, db, c2, c3, c1 are asked for in this
- * order; for single values (images of one element) only c2 and c3,
- * in channels_last all but c1 (seen in 2.15). */
+/* saved: [0] input, [1] weight, [2] mean, [3] rstd; args: [0] groups. The factors ds, db, c2, c3,
+ * c1 are asked for in this order; for single values (images of one element) only c2 and c3, in
+ * channels_last all but c1 (seen in 2.15). */
 static void backward_group_norm(struct tape *tape, struct node *node, struct tensor **grads,
                                 struct tensor **out) {
     struct tensor *input = node->saved[0], *weight = node->saved[1];

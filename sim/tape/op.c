@@ -7,13 +7,12 @@
 const char *const op_dtype_marker = "dtype";
 
 static const struct op *const tables[] = {
-    ops_factory, ops_elementwise, ops_activation, ops_reduce,    ops_view, ops_join,    ops_matmul,
-    ops_softmax, ops_loss,        ops_embedding,  ops_attention, ops_scan, ops_foreach, ops_fused, ops_device_copy,
-    ops_norm,    ops_dropout,     ops_split,
-    ops_index,   ops_grouped,     ops_float8,
-    ops_format,  ops_conv,        ops_norm_batch, ops_pool, ops_rnn, ops_unbind,
-    ops_masked,  ops_dims,
-    ops_norm_group, ops_upsample,
+    ops_factory,  ops_elementwise, ops_activation,  ops_reduce,    ops_view,      ops_join,
+    ops_matmul,   ops_softmax,     ops_loss,        ops_embedding, ops_attention, ops_scan,
+    ops_foreach,  ops_fused,       ops_device_copy, ops_norm,      ops_dropout,   ops_split,
+    ops_index,    ops_grouped,     ops_float8,      ops_format,    ops_conv,      ops_norm_batch,
+    ops_pool,     ops_rnn,         ops_unbind,      ops_masked,    ops_dims,      ops_norm_group,
+    ops_upsample,
 };
 
 const struct op *op_row(size_t index) {
@@ -31,11 +30,11 @@ const struct op *op_find(const char *name) {
     return NULL;
 }
 
-/* The cached low-precision copy of a leaf (at::autocast::cached_cast): fp32 leaves that require grad and are not views
- * are cast once a region. */
+/* The cached low-precision copy of a leaf (at::autocast::cached_cast): fp32 leaves that require
+ * grad and are not views are cast once a region. */
 static struct tensor *autocast_cast(struct tape *tape, struct tensor *t, enum dtype dtype) {
-    bool cached = t->dtype == DTYPE_FLOAT32 && t->requires_grad && !t->grad_fn &&
-                  dtype == tape->autocast;
+    bool cached =
+        t->dtype == DTYPE_FLOAT32 && t->requires_grad && !t->grad_fn && dtype == tape->autocast;
     for (size_t i = 0; cached && i < tape->autocast_cache.count; i++)
         if (tape->autocast_cache.at[i].leaf == t)
             return tensor_ref(tape->autocast_cache.at[i].copy);
@@ -86,8 +85,8 @@ static enum dtype autocast_target(const struct tape *tape, const struct op_call 
     return DTYPE_NONE;
 }
 
-/* fp32_set_opt_dtype (ATen/autocast_mode.h): the op is asked for a float32 result by its dtype argument, and casts its
- * input itself or reads it as it is. */
+/* fp32_set_opt_dtype (ATen/autocast_mode.h): the op is asked for a float32 result by its dtype
+ * argument, and casts its input itself or reads it as it is. */
 static void set_dtype(struct op_call *call) {
     if (call->op->autocast != AUTOCAST_FP32_DTYPE || !is_eligible(call->arg[0].tensor))
         return;

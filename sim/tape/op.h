@@ -1,5 +1,6 @@
-/* op.h: the table of ops that a scenario can call. A row names an op as PyTorch does, says how its arguments are
- * written and what autocast does to it; the file that holds the row's function holds its backward too. */
+/* op.h: the table of ops that a scenario can call. A row names an op as PyTorch does, says how its
+ * arguments are written and what autocast does to it; the file that holds the row's function holds
+ * its backward too. */
 #ifndef OP_H
 #define OP_H
 
@@ -11,14 +12,14 @@ enum { OP_MAX_ARGS = 10, OP_MAX_OUTPUTS = 8 };
 /* One argument as the scenario gave it. */
 struct op_arg {
     bool given;
-    struct tensor *tensor;     /* kinds T and X: the tensor; else NULL */
-    int64_t integer;           /* i, b, X (number), d (enum dtype) */
-    double number;             /* f, X */
-    bool floating;             /* X: the number was a float */
-    const char *text;          /* s; op_dtype_marker for a given d */
-    struct tensor **list;      /* L */
+    struct tensor *tensor; /* kinds T and X: the tensor; else NULL */
+    int64_t integer;       /* i, b, X (number), d (enum dtype) */
+    double number;         /* f, X */
+    bool floating;         /* X: the number was a float */
+    const char *text;      /* s; op_dtype_marker for a given d */
+    struct tensor **list;  /* L */
     size_t list_count;
-    struct shape shape;        /* I */
+    struct shape shape; /* I */
 };
 
 struct op_call {
@@ -27,15 +28,17 @@ struct op_call {
     struct op_arg arg[OP_MAX_ARGS];
     struct tensor *out[OP_MAX_OUTPUTS]; /* owned by the caller */
     unsigned out_count;
-    struct tensor **out_list; /* ops with as many results as inputs: filled by the op, array freed with xfree */
+    /* ops with as many results as inputs: filled by the op, array freed with xfree */
+    struct tensor **out_list;
     size_t out_list_count;
 };
 
 struct op {
-    const char *name; /* in a scenario: torch.NAME(...) and, when the first argument is a tensor, tensor:NAME(...) */
-    /* "self:T other:X alpha:f=1 dim:i=-1 shape:I dtype:d? list:L": name:kind, =default, ? optional (= nil).
-     * T tensor, X tensor or number, L list of tensors, i integer, f number, b boolean, d dtype, s string,
-     * I sizes (a list, or all remaining integers). */
+    /* in a scenario: torch.NAME(...) and, when the first argument is a tensor, tensor:NAME(...) */
+    const char *name;
+    /* "self:T other:X alpha:f=1 dim:i=-1 shape:I dtype:d? list:L": name:kind, =default, ? optional
+     * (= nil). T tensor, X tensor or number, L list of tensors, i integer, f number, b boolean, d
+     * dtype, s string, I sizes (a list, or all remaining integers). */
     const char *signature;
     enum autocast_policy autocast;
     const char *doc;
@@ -44,11 +47,13 @@ struct op {
 };
 
 /* Tables of rows, each in the file of its functions, ended by a row without a name. */
-extern const struct op ops_factory[], ops_elementwise[], ops_activation[], ops_reduce[], ops_view[], ops_join[],
-    ops_matmul[], ops_softmax[], ops_loss[], ops_embedding[], ops_attention[], ops_scan[], ops_foreach[], ops_fused[], ops_device_copy[], ops_norm[],
-    ops_dropout[], ops_split[];
+extern const struct op ops_factory[], ops_elementwise[], ops_activation[], ops_reduce[], ops_view[],
+    ops_join[], ops_matmul[], ops_softmax[], ops_loss[], ops_embedding[], ops_attention[],
+    ops_scan[], ops_foreach[], ops_fused[], ops_device_copy[], ops_norm[], ops_dropout[],
+    ops_split[];
 extern const struct op ops_index[], ops_grouped[], ops_float8[];
-extern const struct op ops_format[], ops_conv[], ops_norm_batch[], ops_pool[], ops_rnn[], ops_unbind[], ops_masked[], ops_dims[];
+extern const struct op ops_format[], ops_conv[], ops_norm_batch[], ops_pool[], ops_rnn[],
+    ops_unbind[], ops_masked[], ops_dims[];
 extern const struct op ops_norm_group[], ops_upsample[];
 
 extern const char *const op_dtype_marker; /* text of a dtype argument that was given */

@@ -1,5 +1,5 @@
-/* pool.c: pooling over images (ATen/native/cuda/DilatedMaxPool2d.cu, AveragePool2d.cu, AdaptiveAveragePooling.cu). Results
- * and indices have the input's memory format. */
+/* pool.c: pooling over images (ATen/native/cuda/DilatedMaxPool2d.cu, AveragePool2d.cu,
+ * AdaptiveAveragePooling.cu). Results and indices have the input's memory format. */
 #include "memory_format.h"
 #include "op.h"
 
@@ -19,7 +19,8 @@ static int64_t dim_of(const struct op_arg *arg, unsigned i, int64_t fallback) {
     return arg->shape.size[arg->shape.ndim == 1 ? 0 : i];
 }
 
-/* pooling_output_shape: with ceil_mode the last window must start inside the image or its left padding. */
+/* pooling_output_shape: with ceil_mode the last window must start inside the image or its left
+ * padding. */
 static int64_t pooled(int64_t size, int64_t kernel, int64_t stride, int64_t padding,
                       int64_t dilation, bool ceil) {
     int64_t span = size + 2 * padding - dilation * (kernel - 1) - 1 + (ceil ? stride - 1 : 0);
@@ -137,7 +138,8 @@ static void backward_mean(struct tape *tape, struct node *node, struct tensor **
 
 static const struct backward_op mean_backward = {"MeanBackward1", backward_mean};
 
-/* as_strided_backward: a zero-filled base, the gradient copied into it, the base seen as the input was. */
+/* as_strided_backward: a zero-filled base, the gradient copied into it, the base seen as the input
+ * was. */
 static void backward_as_strided(struct tape *tape, struct node *node, struct tensor **grads,
                                 struct tensor **out) {
     struct shape flat = {.ndim = 1, .size = {shape_numel(&grads[0]->shape)}};
@@ -152,7 +154,8 @@ static void backward_as_strided(struct tape *tape, struct node *node, struct ten
 
 static const struct backward_op as_strided_backward = {"AsStridedBackward0", backward_as_strided};
 
-/* adaptive_avg_pool2d gives the mean of a channels-last image its strides by as_strided_, which autograd records. */
+/* adaptive_avg_pool2d gives the mean of a channels-last image its strides by as_strided_, which
+ * autograd records. */
 static void as_channels_last_(struct tape *tape, struct tensor *t) {
     struct node *node = node_create(tape, &as_strided_backward, &t, 1, 1);
     strides_format(&t->shape, FORMAT_CHANNELS_LAST, t->stride);

@@ -1,14 +1,15 @@
-/* reduce.c: sums and means, with the staging memory that a GPU reduction asks for when one output is split over several
- * thread blocks. The launch rule is that of ATen/native/cuda/Reduce.cuh (setReduceConfig, set_block_dimension,
- * global_memory_size, semaphore_size), vt0 = input_vec_size = 4, 512 threads at most, warps of 32. */
+/* reduce.c: sums and means, with the staging memory that a GPU reduction asks for when one output
+ * is split over several thread blocks. The launch rule is that of ATen/native/cuda/Reduce.cuh
+ * (setReduceConfig, set_block_dimension, global_memory_size, semaphore_size), vt0 = input_vec_size
+ * = 4, 512 threads at most, warps of 32. */
 #include <string.h>
 
 #include "op.h"
 
 enum { WARP = 32, MAX_THREADS = 512, VECTOR = 4, MIN_PER_THREAD = 16, MAX_PER_THREAD = 256 };
 
-/* The iteration of a reduction after TensorIterator has ordered and joined the dims: reduced ones first, each group
- * from the fastest moving. */
+/* The iteration of a reduction after TensorIterator has ordered and joined the dims: reduced ones
+ * first, each group from the fastest moving. */
 struct iteration {
     unsigned ndim, reduced;                                 /* dims, of which reduced */
     int64_t size[TENSOR_MAX_DIMS], stride[TENSOR_MAX_DIMS]; /* of the input, in elements */
@@ -52,7 +53,8 @@ static void order_dims(struct iteration *it) {
     }
 }
 
-/* Neighbours of one kind that lie contiguously become one dim (TensorIterator::coalesce_dimensions). */
+/* Neighbours of one kind that lie contiguously become one dim
+ * (TensorIterator::coalesce_dimensions). */
 static void join_dims(struct iteration *it) {
     unsigned to = 0;
     for (unsigned i = 1; i < it->ndim; i++) {
@@ -202,8 +204,8 @@ static struct shape reduced_shape(const struct shape *shape, uint32_t mask, bool
 }
 
 /* The kernel of a reduction into `out`, with its staging memory. */
-static void launch(struct tape *tape, const char *name, struct tensor *t, uint32_t mask, uint64_t accumulator,
-                   struct tensor *out) {
+static void launch(struct tape *tape, const char *name, struct tensor *t, uint32_t mask,
+                   uint64_t accumulator, struct tensor *out) {
     struct iteration it = make_iteration(t, mask);
     struct staging staging = stage(tape, &it, accumulator);
     struct tensor *buffer = NULL, *semaphores = NULL;

@@ -1,9 +1,11 @@
-/* rnn.c: the fused cell of PyTorch's own LSTM on a GPU (ATen/native/cuda/RNN.cu): one kernel from the two products of
- * gates. The layers around it are composed in scenarios/lib/rnn.lua, as ATen/native/RNN.cpp does. */
+/* rnn.c: the fused cell of PyTorch's own LSTM on a GPU (ATen/native/cuda/RNN.cu): one kernel from
+ * the two products of gates. The layers around it are composed in scenarios/lib/rnn.lua, as
+ * ATen/native/RNN.cpp does. */
 #include "op.h"
 
-/* saved: [0] input_gates, [1] hidden_gates, [2] cx, [3] input_bias, [4] hidden_bias, [5] cy, [6] workspace (derivatives.yaml
- * names them all). Both gate gradients are one tensor, and so are both bias gradients. */
+/* saved: [0] input_gates, [1] hidden_gates, [2] cx, [3] input_bias, [4] hidden_bias, [5] cy, [6]
+ * workspace (derivatives.yaml names them all). Both gate gradients are one tensor, and so are both
+ * bias gradients. */
 static void backward_cell(struct tape *tape, struct node *node, struct tensor **grads,
                           struct tensor **out) {
     struct tensor *cx = node->saved[2], *workspace = node->saved[6];

@@ -1,15 +1,17 @@
-/* softmax.c: softmax and log_softmax (ATen/native/SoftMax.cpp, cuda/SoftMax.cu). With a dtype the input is cast first, but
- * for fp16 to fp32, which the kernel does itself. */
+/* softmax.c: softmax and log_softmax (ATen/native/SoftMax.cpp, cuda/SoftMax.cu). With a dtype the
+ * input is cast first, but for fp16 to fp32, which the kernel does itself. */
 #include "op.h"
 
-/* _softmax_backward_data: the gradient, and while it runs grad * output. args: [0] the input's type */
+/* _softmax_backward_data: the gradient, and while it runs grad * output. args: [0] the input's type
+ */
 static void backward_softmax(struct tape *tape, struct node *node, struct tensor **grads,
                              struct tensor **out) {
     struct tensor *in[2] = {grads[0], node->saved[0]};
     out[0] = tape_new(tape, (enum dtype)node->args[0], &grads[0]->shape);
     struct tensor *product = elementwise(tape, "mul", grads[0]->dtype, in, 2);
     tape_kernel(tape, "softmax_backward", 2 * (uint64_t)shape_numel(&grads[0]->shape),
-                tensor_nbytes(product) + tensor_nbytes(in[1]) + tensor_nbytes(out[0]), grads[0]->dtype);
+                tensor_nbytes(product) + tensor_nbytes(in[1]) + tensor_nbytes(out[0]),
+                grads[0]->dtype);
     tensor_unref(tape, product);
 }
 
@@ -21,16 +23,18 @@ static void backward_log_softmax(struct tape *tape, struct node *node, struct te
 }
 
 static const struct backward_op softmax_backward = {"SoftmaxBackward0", backward_softmax};
-static const struct backward_op log_softmax_backward = {"LogSoftmaxBackward0", backward_log_softmax};
+static const struct backward_op log_softmax_backward = {"LogSoftmaxBackward0",
+                                                        backward_log_softmax};
 
-static struct tensor *softmax(struct tape *tape, struct tensor *t, enum dtype dtype, const char *name,
-                              const struct backward_op *backward) {
+static struct tensor *softmax(struct tape *tape, struct tensor *t, enum dtype dtype,
+                              const char *name, const struct backward_op *backward) {
     bool in_kernel = t->dtype == DTYPE_FLOAT16 && dtype == DTYPE_FLOAT32;
     struct tensor *input = in_kernel ? tensor_ref(t) : aten_to(tape, t, dtype);
     struct node *node = node_create(tape, backward, &input, 1, 1);
     struct tensor *contiguous = aten_contiguous(tape, input);
     struct tensor *out = tape_new(tape, dtype, &t->shape);
-    tape_kernel(tape, name, 5 * (uint64_t)shape_numel(&t->shape), tensor_nbytes(input) + tensor_nbytes(out), dtype);
+    tape_kernel(tape, name, 5 * (uint64_t)shape_numel(&t->shape),
+                tensor_nbytes(input) + tensor_nbytes(out), dtype);
     tensor_unref(tape, contiguous);
     if (node)
         node->args[0] = input->dtype;
@@ -70,7 +74,9 @@ static void run_log_softmax(struct tape *tape, struct op_call *call) {
 }
 
 const struct op ops_softmax[] = {
-    {"softmax", "self:T dim:i dtype:d?", AUTOCAST_FP32_DTYPE, "softmax over a dim", run_softmax, NULL},
-    {"log_softmax", "self:T dim:i dtype:d?", AUTOCAST_FP32_DTYPE, "logarithm of softmax", run_log_softmax, NULL},
+    {"softmax", "self:T dim:i dtype:d?", AUTOCAST_FP32_DTYPE, "softmax over a dim", run_softmax,
+     NULL},
+    {"log_softmax", "self:T dim:i dtype:d?", AUTOCAST_FP32_DTYPE, "logarithm of softmax",
+     run_log_softmax, NULL},
     {0},
 };

@@ -1,5 +1,5 @@
-/* split.c: one tensor seen in parts along a dim. The gradient is one tensor: the parts' gradients put together, zeros for
- * a part without one (FunctionsManual.cpp split_with_sizes_backward). */
+/* split.c: one tensor seen in parts along a dim. The gradient is one tensor: the parts' gradients
+ * put together, zeros for a part without one (FunctionsManual.cpp split_with_sizes_backward). */
 #include "op.h"
 
 /* args: [0] dim, [1 + i] length of part i */

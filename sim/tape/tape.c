@@ -85,8 +85,8 @@ void tape_leave_module(struct tape *tape) {
     (void)array_pop(&tape->modules);
 }
 
-/* The category a new storage has until a holder tells more: backward and optimizer make temporaries, forward makes
- * temporaries that become activations when a node saves them. */
+/* The category a new storage has until a holder tells more: backward and optimizer make
+ * temporaries, forward makes temporaries that become activations when a node saves them. */
 static enum category first_category(const struct tape *tape) {
     return tape->category != CATEGORY_COUNT ? tape->category : CATEGORY_TEMPORARY;
 }

@@ -1,12 +1,14 @@
-/* tape.h: the executor of symbolic tensor programs. An op runs at once: it asks for its outputs and temporaries, gives
- * temporaries back and, where gradients are needed, leaves a node with the tensors that autograd saves. backward() then
- * walks the nodes as PyTorch's engine does.
+/* tape.h: the executor of symbolic tensor programs. An op runs at once: it asks for its outputs and
+ * temporaries, gives temporaries back and, where gradients are needed, leaves a node with the
+ * tensors that autograd saves. backward() then walks the nodes as PyTorch's engine does.
  *
- * The tape knows no allocator. Every request, release, kernel and phase goes to a sink in program order.
+ * The tape knows no allocator. Every request, release, kernel and phase goes to a sink in program
+ * order.
  *
- * Failure is sticky: after the device is out of memory (a result) or the host is (an error) or a shape was wrong, ops go
- * on with tensors that have no block, nothing reaches the sink any more, and the caller of the outermost op looks at
- * tape_status(). So an op never checks what another returned: no pointer is ever NULL but for optional tensors. */
+ * Failure is sticky: after the device is out of memory (a result) or the host is (an error) or a
+ * shape was wrong, ops go on with tensors that have no block, nothing reaches the sink any more,
+ * and the caller of the outermost op looks at tape_status(). So an op never checks what another
+ * returned: no pointer is ever NULL but for optional tensors. */
 #ifndef TAPE_H
 #define TAPE_H
 
@@ -49,29 +51,41 @@ struct tape_sink {
     bool (*request)(void *user, const struct tape_request *request, uint32_t *block);
     void (*release)(void *user, uint32_t block);
     void (*use_stream)(void *user, uint32_t block, uint64_t stream);
-    /* A holder was found later: what the block is for, whose it is. `name` and `owner` may be NULL (unchanged). */
-    void (*label)(void *user, uint32_t block, enum category category, const char *owner, const char *name);
+    /* A holder was found later: what the block is for, whose it is. `name` and `owner` may be NULL
+     * (unchanged). */
+    void (*label)(void *user, uint32_t block, enum category category, const char *owner,
+                  const char *name);
     void (*kernel)(void *user, const struct tape_kernel *kernel);
     void (*phase)(void *user, const char *name, bool begin);
-    void (*synchronize)(void *user); /* the host waits for the device (item(), cudaDeviceSynchronize) */
+    /* the host waits for the device (item(), cudaDeviceSynchronize) */
+    void (*synchronize)(void *user);
     void (*record)(void *user, const struct tape_record *record); /* (optional) */
-    void (*limit_memory)(void *user, double fraction); /* (optional) set_per_process_memory_fraction */
+    /* (optional) set_per_process_memory_fraction */
+    void (*limit_memory)(void *user, double fraction);
 };
 
-/* TAPE_UNWINDING: something was raised that a caller further out catches (tape_raise): as after a failure nothing is asked
- * for and no kernel runs, but what is let go on the way out is released. */
+/* TAPE_UNWINDING: something was raised that a caller further out catches (tape_raise): as after a
+ * failure nothing is asked for and no kernel runs, but what is let go on the way out is released.
+ */
 enum tape_status { TAPE_OK, TAPE_UNWINDING, TAPE_OUT_OF_MEMORY, TAPE_FAILED };
 
 enum tape_raised { RAISED_STOP, RAISED_OUT_OF_MEMORY };
 
-enum autocast_policy { AUTOCAST_NONE, AUTOCAST_LOW, AUTOCAST_FP32, AUTOCAST_FP32_DTYPE, AUTOCAST_PROMOTE };
+enum autocast_policy {
+    AUTOCAST_NONE,
+    AUTOCAST_LOW,
+    AUTOCAST_FP32,
+    AUTOCAST_FP32_DTYPE,
+    AUTOCAST_PROMOTE
+};
 
 enum workspace_library { WORKSPACE_CUBLAS, WORKSPACE_CUBLASLT };
 
-/* Hooks on saved tensors (torch.autograd.graph.saved_tensors_hooks): while they are on, a node keeps what pack made of a
- * tensor in place of the tensor. When the node runs, unpack makes a tensor of it again (a new reference), which lives as
- * long as the node's formula runs; drop ends the packed value after the node has run, or with the node. A pack or unpack
- * that fails leaves the tape stopped. */
+/* Hooks on saved tensors (torch.autograd.graph.saved_tensors_hooks): while they are on, a node
+ * keeps what pack made of a tensor in place of the tensor. When the node runs, unpack makes a
+ * tensor of it again (a new reference), which lives as long as the node's formula runs; drop ends
+ * the packed value after the node has run, or with the node. A pack or unpack that fails leaves the
+ * tape stopped. */
 struct saved_hooks {
     void *user;
     void *(*pack)(void *user, struct tensor *t);
@@ -97,35 +111,37 @@ struct tape {
     enum tape_status status;
     enum tape_raised raised; /* with TAPE_UNWINDING */
     unsigned catchers;       /* callers that catch an out-of-memory */
-    struct error error; /* with TAPE_FAILED */
+    struct error error;      /* with TAPE_FAILED */
 
-    uint64_t stream;         /* current */
-    unsigned thread;         /* 0 the caller's, 1 the backward engine's: each has its own library handles */
+    uint64_t stream; /* current */
+    /* 0 the caller's, 1 the backward engine's: each has its own library handles */
+    unsigned thread;
     bool grad_enabled;
     const struct saved_hooks *saved_hooks; /* innermost; NULL: none */
     enum dtype default_dtype; /* of factories without a dtype; torch.set_default_dtype */
     bool default_host;        /* factories make host tensors; torch.set_default_device("cpu") */
     bool cudnn_disabled;      /* torch.backends.cudnn.enabled = False */
-    bool cudnn_workspace_none; /* convolutions without workspace, as the recordings on a null device have them */
-    enum dtype autocast;     /* DTYPE_NONE: off */
+    /* convolutions without workspace, as the recordings on a null device have them */
+    bool cudnn_workspace_none;
+    enum dtype autocast; /* DTYPE_NONE: off */
     unsigned autocast_depth;
     ARRAY(struct autocast_entry) autocast_cache;
     ARRAY(struct tape_workspace) workspaces;
 
     struct strtab strings;
-    ARRAY(uint32_t) modules; /* stack of module paths (strings) */
-    const char *op;          /* running; "" outside */
+    ARRAY(uint32_t) modules;    /* stack of module paths (strings) */
+    const char *op;             /* running; "" outside */
     const char *backward_owner; /* module path of the running node; NULL in forward */
-    enum category category;  /* of new storages, CATEGORY_COUNT: decided by what happens to them */
+    enum category category; /* of new storages, CATEGORY_COUNT: decided by what happens to them */
     uint32_t backward_runs;
     struct engine_run *engine_run; /* innermost backward that is running; NULL: none */
-    uint64_t sequence;       /* next node's number */
+    uint64_t sequence;             /* next node's number */
 
     struct arena arena;
     struct tensor *free_tensors; /* linked through `grad` */
     struct storage *free_storages;
     struct node_extra *free_extras; /* linked through `next` */
-    struct node *free_nodes; /* linked through edges[0].node */
+    struct node *free_nodes;        /* linked through edges[0].node */
     struct storage null_storage;
     struct tensor null_tensor; /* what everything becomes when host memory is exhausted */
     uint32_t next_tensor_id;
@@ -154,10 +170,12 @@ struct tensor *tape_new_bytes(struct tape *tape, uint64_t bytes, enum category c
 struct tensor *tape_alias(struct tape *tape, struct tensor *t, const struct shape *shape,
                           const int64_t *stride);
 struct tensor *tape_detach(struct tape *tape, struct tensor *t);
-/* t.data = from: t gets from's storage, layout and place, and the category that its own storage had. */
+/* t.data = from: t gets from's storage, layout and place, and the category that its own storage
+ * had. */
 void tape_set_data(struct tape *tape, struct tensor *t, struct tensor *from);
 
-void tape_kernel(struct tape *tape, const char *name, uint64_t flops, uint64_t bytes, enum dtype dtype);
+void tape_kernel(struct tape *tape, const char *name, uint64_t flops, uint64_t bytes,
+                 enum dtype dtype);
 void tape_set_category(struct tape *tape, struct tensor *t, enum category category, bool fixed);
 void tape_set_name(struct tape *tape, struct tensor *t, const char *owner, const char *name);
 

@@ -102,7 +102,8 @@ void strides_contiguous(const struct shape *shape, int64_t stride[TENSOR_MAX_DIM
     }
 }
 
-/* NHWC and NDHWC: the dims from the fastest moving are the channels, the image from its last, the batch. */
+/* NHWC and NDHWC: the dims from the fastest moving are the channels, the image from its last, the
+ * batch. */
 static unsigned channels_last_order(unsigned ndim, unsigned order[TENSOR_MAX_DIMS]) {
     unsigned n = 0;
     order[n++] = 1;
@@ -157,7 +158,8 @@ bool tensor_suggests_channels_last(const struct tensor *t) {
     return true;
 }
 
-/* Walks the old dimensions from the last, in chunks that lie contiguously in memory, and fits the new ones into each. */
+/* Walks the old dimensions from the last, in chunks that lie contiguously in memory, and fits the
+ * new ones into each. */
 bool strides_view(const struct tensor *t, const struct shape *shape,
                   int64_t stride[TENSOR_MAX_DIMS]) {
     if (shape_numel(&t->shape) == 0 || t->shape.ndim == 0) {
@@ -214,8 +216,9 @@ static int compare_dims(const struct shape *shape, const struct tensor *const *o
     return 0;
 }
 
-/* TensorIterator's fast set-up: operands of one shape that are all contiguous, all channels last, or all dense with the
- * same strides decide the result's strides, those of dims of size 1 too (compute_fast_setup_type). */
+/* TensorIterator's fast set-up: operands of one shape that are all contiguous, all channels last,
+ * or all dense with the same strides decide the result's strides, those of dims of size 1 too
+ * (compute_fast_setup_type). */
 static bool strides_fast(const struct shape *shape, const struct tensor *const *operands,
                          unsigned count, int64_t stride[TENSOR_MAX_DIMS]) {
     bool contiguous = true, last = true, dense = true;

@@ -1,4 +1,5 @@
-/* unbind.c: a tensor seen as the slices of a dim, and slices stacked to a tensor: each the gradient of the other. */
+/* unbind.c: a tensor seen as the slices of a dim, and slices stacked to a tensor: each the gradient
+ * of the other. */
 #include "op.h"
 
 /* The slice of one index: the strides stay, the dim goes. */
@@ -25,7 +26,8 @@ static struct tensor *stack_plain(struct tape *tape, const struct shape *slice, 
     return out;
 }
 
-/* unbind_backward: slices without a gradient are zeros, made first; then one stack. args: [0] dim */
+/* unbind_backward: slices without a gradient are zeros, made first; then one stack. args: [0] dim
+ */
 static void backward_unbind(struct tape *tape, struct node *node, struct tensor **grads,
                             struct tensor **out) {
     unsigned dim = (unsigned)node->args[0];

@@ -1,5 +1,6 @@
-/* upsample.c: images resampled to another size (ATen/native/cuda/UpSampleNearest2d.cu, UpSampleBilinear2d.cu). Both ways
- * the result has the suggested memory format of what it is made from. */
+/* upsample.c: images resampled to another size (ATen/native/cuda/UpSampleNearest2d.cu,
+ * UpSampleBilinear2d.cu). Both ways the result has the suggested memory format of what it is made
+ * from. */
 #include "memory_format.h"
 #include "op.h"
 

@@ -1,5 +1,5 @@
-/* view.c: tensors over the same storage. Nothing is asked for but by the backward of a slice (zeros of the whole) and by
- * a reshape that must copy. */
+/* view.c: tensors over the same storage. Nothing is asked for but by the backward of a slice (zeros
+ * of the whole) and by a reshape that must copy. */
 #include <string.h>
 
 #include "op.h"
@@ -34,7 +34,8 @@ static struct tensor *view_as(struct tape *tape, struct tensor *t, const struct 
     }
     if (!strides_view(t, shape, stride)) {
         char a[128], b[128];
-        tape_fail(tape, ERROR_BAD_SCENARIO, "%s: a tensor of shape %s is not contiguous enough to be seen as %s; use reshape",
+        tape_fail(tape, ERROR_BAD_SCENARIO,
+                  "%s: a tensor of shape %s is not contiguous enough to be seen as %s; use reshape",
                   name, shape_format(&t->shape, a, sizeof a), shape_format(shape, b, sizeof b));
         return tensor_ref(t);
     }
@@ -94,8 +95,8 @@ static struct tensor *transpose_as(struct tape *tape, struct tensor *t, unsigned
 struct tensor *aten_transpose(struct tape *tape, struct tensor *t, int64_t a, int64_t b) {
     unsigned from, to;
     if (!shape_wrap_dim(&t->shape, a, &from) || !shape_wrap_dim(&t->shape, b, &to)) {
-        tape_fail(tape, ERROR_BAD_SCENARIO, "transpose: dims %lld, %lld of a tensor of %u dims", (long long)a,
-                  (long long)b, t->shape.ndim);
+        tape_fail(tape, ERROR_BAD_SCENARIO, "transpose: dims %lld, %lld of a tensor of %u dims",
+                  (long long)a, (long long)b, t->shape.ndim);
         return tensor_ref(t);
     }
     return transpose_as(tape, t, from, to, &transpose_backward);
@@ -132,8 +133,8 @@ struct tensor *aten_expand(struct tape *tape, struct tensor *t, const struct sha
     }
     if (!fits) {
         char a[128], b[128];
-        tape_fail(tape, ERROR_BAD_SCENARIO, "expand: %s to %s", shape_format(&t->shape, a, sizeof a),
-                  shape_format(wanted, b, sizeof b));
+        tape_fail(tape, ERROR_BAD_SCENARIO, "expand: %s to %s",
+                  shape_format(&t->shape, a, sizeof a), shape_format(wanted, b, sizeof b));
         return tensor_ref(t);
     }
     return alias_with(tape, node_create(tape, &expand_backward, &t, 1, 1), t, &shape, stride);
@@ -165,8 +166,8 @@ struct tensor *aten_narrow(struct tape *tape, struct tensor *t, unsigned dim, in
                            int64_t length) {
     struct shape shape = t->shape;
     if (start < 0 || length < 0 || start > shape.size[dim] - length) {
-        tape_fail(tape, ERROR_BAD_SCENARIO, "narrow: %lld from %lld on, of a dim of size %lld", (long long)length,
-                  (long long)start, (long long)shape.size[dim]);
+        tape_fail(tape, ERROR_BAD_SCENARIO, "narrow: %lld from %lld on, of a dim of size %lld",
+                  (long long)length, (long long)start, (long long)shape.size[dim]);
         return tensor_ref(t);
     }
     shape.size[dim] = length;
@@ -197,8 +198,9 @@ static struct shape resolve_shape(struct tape *tape, const struct op_call *call,
         int64_t n = shape_numel(&t->shape), known = shape_numel(&shape);
         if (known <= 0 || n % known != 0) {
             char a[128], b[128];
-            tape_fail(tape, ERROR_BAD_SCENARIO, "%s: shape %s does not divide into %s", call->op->name,
-                      shape_format(&t->shape, a, sizeof a), shape_format(wanted, b, sizeof b));
+            tape_fail(tape, ERROR_BAD_SCENARIO, "%s: shape %s does not divide into %s",
+                      call->op->name, shape_format(&t->shape, a, sizeof a),
+                      shape_format(wanted, b, sizeof b));
             return t->shape;
         }
         shape.size[unknown] = n / known;
@@ -225,7 +227,8 @@ static void run_reshape(struct tape *tape, struct op_call *call) {
 /* flatten(start_dim, end_dim): a reshape that joins the dims between. */
 static void run_flatten(struct tape *tape, struct op_call *call) {
     struct tensor *t = call->arg[0].tensor;
-    unsigned start = dim_of(tape, call, &call->arg[1], &t->shape), end = dim_of(tape, call, &call->arg[2], &t->shape);
+    unsigned start = dim_of(tape, call, &call->arg[1], &t->shape),
+             end = dim_of(tape, call, &call->arg[2], &t->shape);
     struct shape shape = {.ndim = 0};
     for (unsigned i = 0; i < t->shape.ndim; i++) {
         if (i > start && i <= end)
@@ -240,7 +243,8 @@ static void run_flatten(struct tape *tape, struct op_call *call) {
 }
 
 static void run_transpose(struct tape *tape, struct op_call *call) {
-    give(call, aten_transpose(tape, call->arg[0].tensor, call->arg[1].integer, call->arg[2].integer));
+    give(call,
+         aten_transpose(tape, call->arg[0].tensor, call->arg[1].integer, call->arg[2].integer));
 }
 
 static void run_t(struct tape *tape, struct op_call *call) {
@@ -253,8 +257,8 @@ static void run_expand(struct tape *tape, struct op_call *call) {
 
 static void run_narrow(struct tape *tape, struct op_call *call) {
     struct tensor *t = call->arg[0].tensor;
-    give(call, aten_narrow(tape, t, dim_of(tape, call, &call->arg[1], &t->shape), call->arg[2].integer,
-                           call->arg[3].integer));
+    give(call, aten_narrow(tape, t, dim_of(tape, call, &call->arg[1], &t->shape),
+                           call->arg[2].integer, call->arg[3].integer));
 }
 
 /* x[..., a:b:c] : slice(dim, start, stop, step); negative ends count from the end, as in Python */
@@ -269,8 +273,10 @@ static void run_slice(struct tape *tape, struct op_call *call) {
     start = start < 0 ? 0 : start > n ? n : start;
     stop = stop < start ? start : stop > n ? n : stop;
     int64_t step = call->arg[4].integer > 0 ? call->arg[4].integer : 1;
-    if (start == 0 && stop == n && step == 1) { /* Python's indexing makes an alias of what would be the whole */
-        give(call, alias_with(tape, node_create(tape, &alias_backward, &t, 1, 1), t, &t->shape, t->stride));
+    /* Python's indexing makes an alias of what would be the whole */
+    if (start == 0 && stop == n && step == 1) {
+        give(call, alias_with(tape, node_create(tape, &alias_backward, &t, 1, 1), t, &t->shape,
+                              t->stride));
         return;
     }
     if (step == 1) {
@@ -292,7 +298,8 @@ static void run_select(struct tape *tape, struct op_call *call) {
     int64_t stride[TENSOR_MAX_DIMS] = {0}, index = call->arg[2].integer;
     int64_t n = t->shape.ndim ? t->shape.size[dim] : 0;
     if (index < -n || index >= n)
-        tape_fail(tape, ERROR_BAD_SCENARIO, "select: index %lld of a dim of size %lld", (long long)index, (long long)n);
+        tape_fail(tape, ERROR_BAD_SCENARIO, "select: index %lld of a dim of size %lld",
+                  (long long)index, (long long)n);
     for (unsigned i = 0; i < t->shape.ndim; i++)
         if (i != dim) {
             stride[shape.ndim] = t->stride[i];
@@ -320,19 +327,26 @@ static void run_unsqueeze(struct tape *tape, struct op_call *call) {
             bigger.size[i] = t->shape.size[from++];
         }
     }
-    give(call, alias_with(tape, node_create(tape, &unsqueeze_backward, &t, 1, 1), t, &bigger, stride));
+    give(call,
+         alias_with(tape, node_create(tape, &unsqueeze_backward, &t, 1, 1), t, &bigger, stride));
 }
 
 const struct op ops_view[] = {
     {"view", "self:T shape:I", AUTOCAST_NONE, "the same elements in another shape", run_view, NULL},
-    {"reshape", "self:T shape:I", AUTOCAST_NONE, "a view, or a copy where the strides do not allow one", run_reshape, NULL},
-    {"flatten", "self:T start_dim:i=0 end_dim:i=-1", AUTOCAST_NONE, "dims joined to one", run_flatten, NULL},
+    {"reshape", "self:T shape:I", AUTOCAST_NONE,
+     "a view, or a copy where the strides do not allow one", run_reshape, NULL},
+    {"flatten", "self:T start_dim:i=0 end_dim:i=-1", AUTOCAST_NONE, "dims joined to one",
+     run_flatten, NULL},
     {"transpose", "self:T dim0:i dim1:i", AUTOCAST_NONE, "two dims swapped", run_transpose, NULL},
     {"t", "self:T", AUTOCAST_NONE, "a matrix transposed", run_t, NULL},
-    {"expand", "self:T shape:I", AUTOCAST_NONE, "dims of size 1 repeated, without memory", run_expand, NULL},
-    {"narrow", "self:T dim:i start:i length:i", AUTOCAST_NONE, "a range of one dim", run_narrow, NULL},
-    {"slice", "self:T dim:i start:i? stop:i? step:i=1", AUTOCAST_NONE, "self[..., start:stop:step]", run_slice, NULL},
-    {"select", "self:T dim:i index:i", AUTOCAST_NONE, "one index of a dim, which goes", run_select, NULL},
+    {"expand", "self:T shape:I", AUTOCAST_NONE, "dims of size 1 repeated, without memory",
+     run_expand, NULL},
+    {"narrow", "self:T dim:i start:i length:i", AUTOCAST_NONE, "a range of one dim", run_narrow,
+     NULL},
+    {"slice", "self:T dim:i start:i? stop:i? step:i=1", AUTOCAST_NONE, "self[..., start:stop:step]",
+     run_slice, NULL},
+    {"select", "self:T dim:i index:i", AUTOCAST_NONE, "one index of a dim, which goes", run_select,
+     NULL},
     {"unsqueeze", "self:T dim:i", AUTOCAST_NONE, "a dim of size 1 put in", run_unsqueeze, NULL},
     {0},
 };

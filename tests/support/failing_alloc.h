@@ -1,4 +1,5 @@
-/* failing_alloc.h: makes the n-th host allocation fail, for all n: for (f.fail_at = 1;; f.fail_at++) ... */
+/* failing_alloc.h: makes the n-th host allocation fail, for all n: for (f.fail_at = 1;;
+ * f.fail_at++) ... */
 #ifndef FAILING_ALLOC_H
 #define FAILING_ALLOC_H
 

@@ -1,13 +1,12 @@
-/* log_sink.h: a tape's sink that writes what it is told as lines of text, and can be out of memory at the n-th request.
+/* log_sink.h: a tape's sink that writes what it is told as lines of text, and can be out of memory
+ * at the n-th request.
  *
- *   take 3 4096 aten::mm layers.0.mlp        a request: its number (from 1), bytes, op, owner when there is one
- *   free 3
- *   phase forward { ... phase forward }
- *   sync, use 3 stream 7
+ *   take 3 4096 aten::mm layers.0.mlp        a request: its number (from 1), bytes, op, owner when
+ * there is one free 3 phase forward { ... phase forward } sync, use 3 stream 7
  *
- * With `gaps` on, only what lifetimes are about: "t3" for a request, "-- NAME" where a phase begins, and before each
- * such line "free t1 t2": what was let go since the line before, by number, since the order inside a gap is nobody's
- * promise. */
+ * With `gaps` on, only what lifetimes are about: "t3" for a request, "-- NAME" where a phase
+ * begins, and before each such line "free t1 t2": what was let go since the line before, by number,
+ * since the order inside a gap is nobody's promise. */
 #ifndef LOG_SINK_H
 #define LOG_SINK_H
 
@@ -34,7 +33,9 @@ struct log_sink {
     ARRAY(struct log_block) blocks; /* block n is at n - 1 */
     ARRAY(uint32_t) gap;
     bool
-        broken; /* a block was let go twice, a phase ended that had not begun, this machine's memory was short */
+        /* a block was let go twice, a phase ended that had not begun, this machine's memory was
+           short */
+        broken;
 };
 
 static inline int log_sink_compare(const void *a, const void *b) {

@@ -16,7 +16,8 @@ struct scenario_case {
     bool ok, ran;
 };
 
-/* `options` may be NULL. False: the run failed; c->error says how. The caller ends with scenario_case_fini. */
+/* `options` may be NULL. False: the run failed; c->error says how. The caller ends with
+ * scenario_case_fini. */
 static inline bool scenario_case_run(struct scenario_case *c, const char *path,
                                      const struct scenario_options *options) {
     static const struct scenario_options plain = {.max_instructions = 0};
@@ -38,8 +39,8 @@ static inline void scenario_case_fini(struct scenario_case *c) {
     log_sink_fini(&c->sink);
 }
 
-/* A message without the folders of this machine (SOURCE_DIR/ is cut out) and without the library's line numbers, which
- * change: scenarios/lib/nn.lua:LINE. */
+/* A message without the folders of this machine (SOURCE_DIR/ is cut out) and without the library's
+ * line numbers, which change: scenarios/lib/nn.lua:LINE. */
 static inline void scenario_case_relative(char *text) {
     static const char root[] = SOURCE_DIR "/", library[] = "scenarios/lib/";
     for (char *at = strstr(text, root); at; at = strstr(at, root))

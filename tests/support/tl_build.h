@@ -5,8 +5,8 @@
  *   start segment s0 2MiB small           there before the first event (large, expandable likewise)
  *   start block z 512 at=s0+0 activation  alive before the first event
  *   t=10                                  the clock of all that follows (else +1 an event)
- *   segment s0 2MiB small                 SEGMENT_ALLOC; addresses are given out upwards, 1 GiB apart
- *   map s1 20MiB / unmap s1 20MiB+2MiB    of an expandable one (made by its first map); unmap
+ *   segment s0 2MiB small                 SEGMENT_ALLOC; addresses are given out upwards, 1 GiB
+ * apart map s1 20MiB / unmap s1 20MiB+2MiB    of an expandable one (made by its first map); unmap
  *                                         OFFSET+BYTES
  *   free_segment s0
  *   alloc a 100 [at=s0+512] [block=512] [stream=1] [op=aten::mm] [owner=m.x] [name=weight] [large]

@@ -1,5 +1,5 @@
-/* tl_window.h: a timeline as it would be had its recording begun at a later event: what is alive there
- * becomes the start state. For tests of all that must work on windows of a run. */
+/* tl_window.h: a timeline as it would be had its recording begun at a later event: what is alive
+ * there becomes the start state. For tests of all that must work on windows of a run. */
 #ifndef TL_WINDOW_H
 #define TL_WINDOW_H
 

@@ -32,7 +32,7 @@ static uint64_t in_use(const struct alloc *al) {
     return alloc_get_stats(al)->allocated_bytes[ALLOC_POOL_ALL].current;
 }
 
-#define OFFSET(address) ((address) - ALLOC_FIRST_ADDRESS)
+#define OFFSET(address) ((address)-ALLOC_FIRST_ADDRESS)
 static const uint64_t device = 80 * GIB;
 
 TEST(regions_double_as_requests_grow) { /* B1 */
@@ -134,7 +134,8 @@ TEST(regions_join_where_the_driver_lets_them) { /* B6, B6s */
 
 TEST(a_refused_region_is_asked_for_smaller) { /* B7 */
     USE_STATE;
-    struct alloc *al = make((struct bfc_options){.growth = true, .limit_bytes = 4 * GIB}, 100 * MIB);
+    struct alloc *al =
+        make((struct bfc_options){.growth = true, .limit_bytes = 4 * GIB}, 100 * MIB);
     assert_bytes_equal(bfc_chunk_bytes(al, take(al, 64 * MIB)), 64 * MIB);
     assert_bytes_equal(bfc_next_region_bytes(al), 64 * MIB);
     assert_bytes_equal(bfc_chunk_bytes(al, take(al, 30 * MIB)), 35664896);
@@ -147,7 +148,8 @@ TEST(a_refused_region_is_asked_for_smaller) { /* B7 */
 TEST(free_regions_are_given_back_with_garbage_collection) { /* B8 */
     USE_STATE;
     for (int gc = 0; gc < 2; gc++) {
-        struct bfc_options o = {.growth = true, .limit_bytes = 64 * MIB, .garbage_collection = gc != 0};
+        struct bfc_options o = {
+            .growth = true, .limit_bytes = 64 * MIB, .garbage_collection = gc != 0};
         struct alloc *al = make(o, device);
         uint64_t a = take(al, 20 * MIB), b = take(al, 20 * MIB);
         assert_bytes_equal(bfc_chunk_bytes(al, a), 32 * MIB);
@@ -166,7 +168,8 @@ TEST(free_regions_are_given_back_with_garbage_collection) { /* B8 */
 
 TEST(the_limit_counts_in_units) { /* B9, B9b */
     USE_STATE;
-    struct alloc *al = make((struct bfc_options){.growth = true, .limit_bytes = 10 * MIB + 100}, device);
+    struct alloc *al =
+        make((struct bfc_options){.growth = true, .limit_bytes = 10 * MIB + 100}, device);
     assert_bytes_equal(bfc_chunk_bytes(al, take(al, 9 * MIB)), 10485760);
     take_fails(al, MIB);
     alloc_destroy(al);
@@ -180,7 +183,8 @@ TEST(the_limit_counts_in_units) { /* B9, B9b */
 
 TEST(the_split_threshold_can_be_a_part_of_the_limit) { /* B10, B11 */
     USE_STATE;
-    struct alloc *al = make((struct bfc_options){.limit_bytes = GIB, .fragmentation_fraction = 0.01}, device);
+    struct alloc *al =
+        make((struct bfc_options){.limit_bytes = GIB, .fragmentation_fraction = 0.01}, device);
     uint64_t hole = take(al, 100 * MIB);
     take(al, 256);
     alloc_free(al, hole);
@@ -232,9 +236,11 @@ TEST(exhausted_host_memory_is_said_and_leaks_nothing) {
     }
 }
 
-SUITE(cmocka_unit_test(regions_double_as_requests_grow), cmocka_unit_test(a_rest_below_half_and_128_MiB_stays),
-      cmocka_unit_test(twice_the_size_splits), cmocka_unit_test(the_smallest_then_lowest_chunk_is_taken),
-      cmocka_unit_test(neighbours_merge), cmocka_unit_test(regions_join_where_the_driver_lets_them),
+SUITE(cmocka_unit_test(regions_double_as_requests_grow),
+      cmocka_unit_test(a_rest_below_half_and_128_MiB_stays),
+      cmocka_unit_test(twice_the_size_splits),
+      cmocka_unit_test(the_smallest_then_lowest_chunk_is_taken), cmocka_unit_test(neighbours_merge),
+      cmocka_unit_test(regions_join_where_the_driver_lets_them),
       cmocka_unit_test(a_refused_region_is_asked_for_smaller),
       cmocka_unit_test(free_regions_are_given_back_with_garbage_collection),
       cmocka_unit_test(the_limit_counts_in_units),
