@@ -30,6 +30,7 @@ function base.new(params, options, step)
     end,
     zero_grad = zero_grad,
     state = setmetatable({}, {}),
+    initialized = 0, -- parameters whose states are made
   }
   for i = 1, #params do
     self.state[i] = setmetatable({}, {})
@@ -45,37 +46,29 @@ function base.options(defaults, wanted)
   return defaults
 end
 
--- The states of one name, of all parameters that have it.
-local function states_of(params, states, name)
-  local list = torch.list()
-  for i = 1, #params do
-    local tensor = params[i].grad and states[i][name]
-    if tensor then
-      list:append(tensor)
+-- The states of parameters that have a gradient for the first time.
+local function make_states(self, make)
+  for i = 1, #self.params do
+    local p = self.params[i]
+    if p.grad and not self.state[i].initialized then
+      self.state[i].initialized = true
+      self.initialized = self.initialized + 1
+      make(self, i, p)
     end
   end
-  return list
 end
 
 -- _init_group: the parameters that have gradients and lists of their states. make(self, i, p) makes the states at the
 -- first step that finds a gradient. Returns params, grads and a list for every name.
 function base.init_group(self, names, make)
-  local params_with_grad, grads = torch.list(), torch.list()
-  local params, states = self.params, self.state
-  for i = 1, #params do
-    local p = params[i]
-    if p.grad then
-      params_with_grad:append(p)
-      grads:append(p.grad)
-      if not states[i].initialized then
-        states[i].initialized = true
-        make(self, i, p)
-      end
-    end
+  local params_with_grad = torch.with_grad(self.params)
+  local grads = torch.with_grad(self.params, "grad")
+  if self.initialized < #self.params then
+    make_states(self, make)
   end
   local lists = {}
   for k = 1, #names do
-    lists[k] = states_of(params, states, names[k])
+    lists[k] = torch.with_grad(self.params, self.state, names[k])
   end
   return params_with_grad, grads, table.unpack(lists)
 end

@@ -154,15 +154,54 @@ static int tensors_in(lua_State *L) {
     return 1;
 }
 
+/* What `with_grad` takes of parameter i; the states' table, if any, is argument 2 and the name 3. */
+static struct tensor *take_of(lua_State *L, struct tensor *param, size_t i) {
+    if (lua_isnil(L, 2))
+        return param;
+    if (!lua_istable(L, 2))
+        return param->grad;
+    lua_rawgeti(L, 2, (lua_Integer)i + 1);
+    luaL_checktype(L, -1, LUA_TTABLE);
+    lua_pushvalue(L, 3);
+    lua_rawget(L, -2);
+    struct tensor *state = tensors_test(L, -1);
+    lua_pop(L, 2);
+    return state;
+}
+
+/* torch.with_grad(params), (params, "grad"), (params, states, name): a list of the parameters that
+ * have a gradient, of their gradients, of their states of one name where they have it */
+static int with_grad(lua_State *L) {
+    struct host *host = host_of(L);
+    struct tensor_list *params = check_list(L, 1);
+    lua_settop(L, 3);
+    struct tensor_list *list = lists_new(host);
+    if (!list)
+        return luaL_error(L, "this machine's memory is exhausted");
+    names_float(L, NULL, list);
+    for (size_t i = 0; i < params->items.count; i++) {
+        struct tensor *param = params->items.at[i];
+        struct tensor *t = param && param->grad ? take_of(L, param, i) : NULL;
+        if (t && !array_push(&list->items, tensor_ref(t)))
+            tape_fail_memory(host->tape);
+    }
+    host_check(L, host);
+    lists_push(L, list);
+    return 1;
+}
+
 static const luaL_Reg methods[] = {{"append", list_append}, {NULL, NULL}};
 
 /* The `torch` table is on top of the stack. */
 void lists_open(lua_State *L) {
     names_watch(L, list_new);
     names_watch(L, tensors_in);
+    names_watch(L, with_grad);
     names_watch(L, list_newindex);
     lua_pushcfunction(L, list_new);
     lua_setfield(L, -2, "list");
+    lua_pushcfunction(L, with_grad);
+    lua_setfield(L, -2, "with_grad");
     lua_pushcfunction(L, is_held);
     lua_setfield(L, -2, "is_held");
     lua_pushcfunction(L, tensors_in);
