@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "error.h"
+#include "frames.h"
 #include "liveness.h"
 #include "text.h"
 #include "timeline.h"
@@ -32,12 +33,9 @@ void holders_by_category(const struct timeline *tl, uint8_t device, uint32_t eve
 }
 
 static void frame_text(const struct timeline *tl, uint32_t stack, struct text *out) {
-    const struct timeline_stack *s = &tl->stacks.at[stack];
-    if (s->count == 0)
-        return;
-    const struct timeline_frame *f = &tl->frames.at[s->first];
-    text_format(out, "%s (%s:%u)", timeline_text(tl, f->function), timeline_text(tl, f->file),
-                f->line);
+    const struct timeline_frame *f = frames_best(tl, stack);
+    if (f)
+        frames_add(tl, f, out);
 }
 
 /* The name of the row a block belongs to, interned in the list. `scratch` is reused. */

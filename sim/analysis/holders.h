@@ -28,7 +28,7 @@ void holders_by_category(const struct timeline *tl, uint8_t device, uint32_t eve
 
 enum holder_key {
     HOLDER_BY_OP,
-    HOLDER_BY_FRAME /* innermost stack frame, "function (file:line)"; traces */
+    HOLDER_BY_FRAME /* frames_best() of the stack, "function (file:line)"; traces */
 };
 
 struct holder_entry {

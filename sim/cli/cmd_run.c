@@ -43,6 +43,14 @@ struct run_facts {
     struct text notes;
 };
 
+/* An estimate is for the scenario as it is shipped. */
+static bool has_defaults(const struct scenario_info *info) {
+    for (size_t i = 0; i < info->params.count; i++)
+        if (strcmp(info->params.at[i].value_text, info->params.at[i].default_text) != 0)
+            return false;
+    return true;
+}
+
 static bool make_facts(const struct cli *cli, const struct source_result *result,
                        struct run_facts *facts) {
     const struct scenario_info *info = &result->info;
@@ -58,8 +66,7 @@ static bool make_facts(const struct cli *cli, const struct source_result *result
     facts->run = (struct report_run){.scenario = cli->files[0],
                                      .params = facts->params,
                                      .param_count = info->params.count,
-                                     .is_seed_case =
-                                         info->seed_case && strcmp(info->seed_case, "llama7b") == 0,
+                                     .estimate = has_defaults(info) ? info->estimate : NULL,
                                      .note = info->notes.count ? text_get(&facts->notes) : NULL,
                                      .alloc_settings = cli->source.alloc_settings};
     if (result->is_scenario) {

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "frames.h"
 #include "text.h"
 #include "timeline.h"
 
@@ -87,22 +88,21 @@ void divergence_find(const struct comparison *c, struct divergence *out) {
         find_answer(c, out);
 }
 
-static const struct timeline_stack *stack_of(const struct alignment_side *side, uint32_t item) {
+static uint32_t stack_of(const struct alignment_side *side, uint32_t item) {
     if (item >= side->items.count || side->items.at[item].block == ALIGNMENT_NONE)
-        return &side->tl->stacks.at[0];
-    return &side->tl->stacks.at[side->tl->blocks.at[side->items.at[item].block].stack];
+        return 0;
+    return side->tl->blocks.at[side->items.at[item].block].stack;
 }
 
 uint32_t divergence_frame_count(const struct alignment_side *side, uint32_t item) {
-    return stack_of(side, item)->count;
+    return frames_useful_count(side->tl, stack_of(side, item));
 }
 
 bool divergence_frame(const struct alignment_side *side, uint32_t item, uint32_t index,
                       struct text *out) {
-    const struct timeline_stack *s = stack_of(side, item);
-    if (index >= s->count)
+    const struct timeline_frame *f = frames_useful(side->tl, stack_of(side, item), index);
+    if (!f)
         return false;
-    const struct timeline_frame *f = &side->tl->frames.at[s->first + index];
     text_format(out, "%s:%u in %s", timeline_text(side->tl, f->file), f->line,
                 timeline_text(side->tl, f->function));
     return true;

@@ -31,7 +31,7 @@ struct divergence {
 /* Only when the comparison is not equal. */
 void divergence_find(const struct comparison *c, struct divergence *out);
 
-/* "name.py:12 in function" of a frame, innermost first; false when the item's stack has no such
+/* "name.py:12 in function" of a frame that tells something (frames.h), innermost first; false when the item's stack has no such
  * frame. */
 bool divergence_frame(const struct alignment_side *side, uint32_t item, uint32_t index,
                       struct text *out);

@@ -1,6 +1,6 @@
 /* report.h: what a run says, computed once from its timeline, and the writers of its forms.
  *
- *   report_init -> struct report -> report_text     the report for people (chart_term.h, seed_table.h)
+ *   report_init -> struct report -> report_text     the report for people (chart_term.h, estimate_table.h)
  *                                   report_json     the same for programs
  *                                   report_summary  the table of torch.cuda.memory_summary()
  *   report_csv                                      one row an event
@@ -36,9 +36,8 @@ struct report_run {
     const char *framework, *device, *alloc_settings; /* NULL: as the timeline has them */
     const struct report_param *params; /* hidden, layers, dtype, attention, optimizer, ... */
     size_t param_count;
-    bool is_seed_case; /* LLaMA-7B as the original request has it: its figures are printed beside
-                          the run's */
-    const char *note;  /* what the reader should know of this run's variants; one or more lines */
+    const char *estimate; /* a textbook estimate to print beside this run's figures, NULL: none */
+    const char *note; /* what the reader should know of this run's variants; one or more lines */
     uint64_t max_split_bytes; /* 0: unlimited */
     bool has_alloc_retries;
     uint64_t alloc_retries;

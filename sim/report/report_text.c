@@ -4,9 +4,10 @@
 
 #include "chart_term.h"
 #include "error.h"
+#include "estimate_table.h"
 #include "format.h"
+#include "frames.h"
 #include "report.h"
-#include "seed_table.h"
 #include "text.h"
 #include "timeline.h"
 #include "units.h"
@@ -314,15 +315,15 @@ static void add_block_texts(const struct report *r, const struct timeline_block 
         format_safe(out, timeline_text(r->tl, texts[k]));
         has_text = true;
     }
-    const struct timeline_stack *s = &r->tl->stacks.at[b->stack];
-    if (has_text || s->count == 0)
+    const struct timeline_frame *f = frames_best(r->tl, b->stack);
+    if (has_text || !f)
         return;
-    const struct timeline_frame *f = &r->tl->frames.at[s->first];
+    struct text frame = {0};
+    frames_add(r->tl, f, &frame);
     text_add(out, "  ");
-    format_safe(out, timeline_text(r->tl, f->function));
-    text_add(out, " (");
-    format_safe(out, timeline_text(r->tl, f->file));
-    text_format(out, ":%" PRIu32 ")", f->line);
+    format_safe(out, text_get(&frame));
+    out->failed |= frame.failed;
+    text_fini(&frame);
 }
 
 static void write_blocks(const struct report *r, struct text *out) {
@@ -382,9 +383,9 @@ bool report_text(const struct report *report, const struct report_style *style, 
         if (!chart_term_write(report->tl, &chart, out, err))
             return false;
     }
-    if (seed_table_applies(report)) {
+    if (estimate_table_applies(report)) {
         text_add(out, "\n");
-        seed_table_write(report, out);
+        estimate_table_write(report, out);
     } else if (report->run->note) {
         add_fact("note", report->run->note, out);
     }

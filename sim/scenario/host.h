@@ -79,7 +79,7 @@ void list_unref(struct tape *tape, struct tensor_list *list);
 void ops_open(lua_State *L);
 /* modules.c: nn.Module's call, attributes, parameters */
 void modules_open(lua_State *L);
-/* params.c: parameters{...}, note, seed_case */
+/* params.c: parameters{...}, note, compare_with_estimate */
 void params_open(lua_State *L);
 /* phases.c: phase, step, backward, autocast, no_grad ... */
 void phases_open(lua_State *L);

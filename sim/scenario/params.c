@@ -240,14 +240,14 @@ static int note(lua_State *L) {
     return 0;
 }
 
-static int seed_case(lua_State *L) {
+static int compare_with_estimate(lua_State *L) {
     struct host *host = host_of(L);
-    host->info->seed_case = keep(host, luaL_checkstring(L, 1));
+    host->info->estimate = keep(host, luaL_checkstring(L, 1));
     return 0;
 }
 
 void params_open(lua_State *L) {
     lua_register(L, "parameters", parameters);
     lua_register(L, "note", note);
-    lua_register(L, "seed_case", seed_case);
+    lua_register(L, "compare_with_estimate", compare_with_estimate);
 }

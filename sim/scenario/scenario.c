@@ -21,7 +21,7 @@ void scenario_info_fini(struct scenario_info *info) {
     array_fini(&info->params);
     array_fini(&info->notes);
     arena_fini(&info->arena);
-    info->seed_case = NULL;
+    info->estimate = NULL;
 }
 
 void host_check(lua_State *L, struct host *host) {

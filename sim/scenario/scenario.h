@@ -32,7 +32,7 @@ struct scenario_info {
     struct arena arena;
     ARRAY(struct scenario_param) params;
     ARRAY(const char *) notes; /* lines the scenario wants in the report: note "..." */
-    const char *seed_case;     /* the case of the seed that this scenario is, "llama7b", or NULL */
+    const char *estimate;      /* the textbook estimate that is for its defaults, or NULL */
 };
 
 struct scenario_options {

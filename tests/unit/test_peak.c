@@ -2,6 +2,7 @@
 #include "suite.h"
 
 #include "failing_alloc.h"
+#include "frames.h"
 #include "holder_tree.h"
 #include "holders.h"
 #include "peak.h"
@@ -240,12 +241,61 @@ TEST(peaks_of_random_timelines_are_those_of_brute_force) {
     }
 }
 
+/* A stack of "function file:line" from the innermost. */
+static void assert_best_frame(const char *const (*frames)[2], uint32_t count, const char *expected,
+                              uint32_t useful) {
+    struct timeline *tl = tl_build("alloc a 512\n");
+    struct timeline_stack stack = {.first = (uint32_t)tl->frames.count, .count = count};
+    for (uint32_t i = 0; i < count; i++) {
+        struct timeline_frame f = {timeline_string(tl, frames[i][0]),
+                                   timeline_string(tl, frames[i][1]), i};
+        assert_true(array_push(&tl->frames, f));
+    }
+    assert_true(array_push(&tl->stacks, stack));
+    tl->blocks.at[0].stack = (uint32_t)tl->stacks.count - 1;
+    struct holder_list list;
+    struct error err = {0};
+    assert_ok(holder_list_find(tl, 0, 0, HOLDER_BY_FRAME, 0, &list, &err), err);
+    assert_string_equal(strtab_text(&list.strings, list.rows.at[0].name), expected);
+    assert_int_equal(frames_useful_count(tl, tl->blocks.at[0].stack), useful);
+    assert_null(frames_useful(tl, tl->blocks.at[0].stack, useful));
+    holder_list_fini(&list);
+    timeline_destroy(tl);
+}
+
+TEST(a_stack_is_told_by_the_frame_of_the_user) {
+    USE_STATE;
+    static const char *const mixed[][2] = {
+        {"torch::unwind::unwind()", "??"},
+        {"void at::native::f<float>(at::Tensor const&)", ""},
+        {"my_extension(at::Tensor const&)", "ext.cpp"},
+        {"forward", "/usr/lib/python3/site-packages/torch/nn/modules/linear.py"},
+        {"forward", "model.py"},
+        {"main", "train.py"},
+    };
+    assert_best_frame(mixed, 6, "forward (model.py:4)", 3);
+    assert_best_frame(mixed, 4,
+                      "forward (/usr/lib/python3/site-packages/torch/nn/modules/linear.py:3)", 1);
+    assert_best_frame(mixed, 3, "my_extension(at::Tensor const&) (ext.cpp:2)", 1);
+    assert_best_frame(mixed, 2, "void at::native::f<float>(at::Tensor const&)", 1);
+    assert_best_frame(mixed, 1, "torch::unwind::unwind()", 1);
+    static const char *const backward[][2] = {
+        {"torch::unwind::unwind()", "??"},
+        {"at::_ops::bmm::call(at::Tensor const&)", "??"},
+        {"torch::autograd::generated::details::div_tensor_other_backward(at::Tensor const&)", "??"},
+        {"torch::autograd::generated::BmmBackward0::apply(std::vector<at::Tensor>&&)", "??"},
+        {"execute_native_thread_routine", "thread48.o"},
+    };
+    assert_best_frame(backward, 5, "BmmBackward0::apply", 1);
+}
+
 SUITE(cmocka_unit_test(peak_is_the_first_event_that_reaches_it),
       cmocka_unit_test(a_freed_block_leaves_allocated_at_once_and_active_when_completed),
       cmocka_unit_test(memory_from_before_the_first_event_can_be_the_peak),
       cmocka_unit_test(phase_path_names_the_innermost_phase),
       cmocka_unit_test(holders_sum_up_by_category_and_op),
       cmocka_unit_test(largest_blocks_come_first_and_older_ones_among_equals),
+      cmocka_unit_test(a_stack_is_told_by_the_frame_of_the_user),
       cmocka_unit_test(tree_rows_sum_up_to_their_parent),
       cmocka_unit_test(every_figure_survives_exhausted_host_memory),
       cmocka_unit_test(peaks_of_random_timelines_are_those_of_brute_force))

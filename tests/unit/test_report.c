@@ -50,14 +50,14 @@ TEST(report_of_a_training_run) {
     assert_page(tl_training, &run, &style, "tests/report/training.txt");
 }
 
-TEST(report_of_the_seeds_case_has_its_columns) {
+TEST(an_estimate_has_its_columns) {
     USE_STATE;
     struct report_run run = training_run();
-    run.is_seed_case = true;
+    run.estimate = "llama7b";
     run.note = "optimizer_impl=foreach adds a copy of the parameters at the peak: 67.5 GB against "
                "54.4 GB with forloop.";
     struct report_style style = {0};
-    assert_page(tl_training, &run, &style, "tests/report/seed.txt");
+    assert_page(tl_training, &run, &style, "tests/report/estimate.txt");
 }
 
 TEST(report_of_a_run_out_of_memory_says_by_how_much) {
@@ -258,8 +258,7 @@ TEST(exhausted_host_memory_is_an_error) {
     timeline_destroy(tl);
 }
 
-SUITE(cmocka_unit_test(report_of_a_training_run),
-      cmocka_unit_test(report_of_the_seeds_case_has_its_columns),
+SUITE(cmocka_unit_test(report_of_a_training_run), cmocka_unit_test(an_estimate_has_its_columns),
       cmocka_unit_test(report_of_a_run_out_of_memory_says_by_how_much),
       cmocka_unit_test(json_csv_and_summary_of_a_training_run),
       cmocka_unit_test(charts_in_letters_blocks_and_colours),

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "frames.h"
 #include "text.h"
 #include "timeline.h"
 
@@ -112,13 +113,11 @@ static void add_frame(const struct timeline *tl, const struct timeline_frame *fr
 }
 
 static void describe_stack(const struct timeline *tl, uint32_t stack, struct text *out) {
-    const struct timeline_stack *s = &tl->stacks.at[stack];
+    uint32_t count = frames_useful_count(tl, stack);
     int shown = 0;
-    for (uint32_t i = 0; i < s->count && shown < 2; i++) {
-        if ((uint64_t)s->first + i >= tl->frames.count)
-            break;
-        const struct timeline_frame *frame = &tl->frames.at[s->first + i];
-        if (is_wrapper(timeline_text(tl, frame->function)) && i + 1 < s->count)
+    for (uint32_t i = 0; i < count && shown < 2; i++) {
+        const struct timeline_frame *frame = frames_useful(tl, stack, i);
+        if (is_wrapper(timeline_text(tl, frame->function)) && i + 1 < count)
             continue;
         add_frame(tl, frame, out);
         shown++;

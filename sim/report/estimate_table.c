@@ -1,6 +1,6 @@
-/* seed_table.c: see seed_table.h. A row's figure is the highest requested bytes of its bands,
+/* estimate_table.c: see estimate_table.h. A row's figure is the highest requested bytes of its bands,
  * wherever in the run that is: so the rows need not coincide, and their sum is no peak. */
-#include "seed_table.h"
+#include "estimate_table.h"
 
 #include <string.h>
 
@@ -12,12 +12,14 @@
 
 enum { BANDS_A_ROW = 3 };
 
-/* Source: the original request's table for LLaMA-7B (fp16, Adam, batch 1, sequence 2048; shipped as
- * cases/seed.md, section 3), in its words; `exact` is the arithmetic from the shapes: 6,738,415,616
- * parameters of 2 bytes, two moments, 32 * hidden * sequence * layers bytes of activations. 0:
- * depends on the implementation. */
+/* The usual estimate of a training step of LLaMA-7B (16 bits, Adam, batch 1, sequence 2048), from
+ * 7e9 parameters; `exact` is the arithmetic from the shapes: 6,738,415,616 parameters of 2 bytes,
+ * two moments, 32 * hidden * sequence * layers bytes of activations. 0: depends on the
+ * implementation. */
+static const char estimate_name[] = "llama7b";
+
 static const struct row {
-    const char *name, *seed;
+    const char *name, *estimate;
     uint64_t exact;
     uint8_t bands[BANDS_A_ROW];
     uint8_t band_count;
@@ -37,7 +39,7 @@ static const struct row {
 enum {
     ROW_COUNT = sizeof rows / sizeof rows[0],
     NAME_WIDTH = 20,
-    SEED_WIDTH = 14,
+    ESTIMATE_WIDTH = 14,
     EXACT_WIDTH = 18
 };
 
@@ -54,8 +56,8 @@ static const struct variant {
                             NULL},
 };
 
-/* The seed's activation row by implementation, in GB: what autograd saves in 32 layers. Source:
- * steps.md, sections 6 and 20. */
+/* The row of activations by implementation, in GB: what autograd saves in 32 layers of the shape
+ * above. */
 static const struct {
     const char *name;
     double gb;
@@ -63,10 +65,14 @@ static const struct {
     {"fused RMSNorm, flash attention, fused SwiGLU", 8.63},
     {"fused RMSNorm, flash attention", 10.08},
     {"Hugging Face modules, SDPA", 12.22},
-    {"Hugging Face modules, eager attention (outside the seed's range)", 37.98},
+    {"Hugging Face modules, eager attention (outside the estimate's range)", 37.98},
 };
 
-bool seed_table_applies(const struct report *report) {
+static bool has_estimate(const struct report *r) {
+    return r->run->estimate && strcmp(r->run->estimate, estimate_name) == 0;
+}
+
+bool estimate_table_applies(const struct report *report) {
     return report->peaks.category[CATEGORY_GRADIENT].bytes > 0 ||
            report->peaks.category[CATEGORY_OPTIMIZER].bytes > 0;
 }
@@ -139,14 +145,14 @@ static void add_exact(uint64_t exact, struct text *out) {
 static void write_head(const struct report *r, struct text *out) {
     text_add(
         out,
-        r->run->is_seed_case
-            ? "LLaMA-7B, the table of the original request (highest requested bytes of each row)\n"
+        has_estimate(r)
+            ? "textbook estimate beside the exact bytes (highest requested bytes of each row)\n"
             : "training memory by row (highest requested bytes of each row)\n");
     size_t line = out->length;
     text_add(out, "  row");
     format_pad(out, line, NAME_WIDTH);
-    if (r->run->is_seed_case)
-        text_format(out, "%*s%*s  ", SEED_WIDTH, "seed", EXACT_WIDTH, "exact bytes");
+    if (has_estimate(r))
+        text_format(out, "%*s%*s  ", ESTIMATE_WIDTH, "textbook", EXACT_WIDTH, "exact bytes");
     format_bytes_head(out);
     text_add(out, "   this run\n");
 }
@@ -155,9 +161,9 @@ static void write_row(const struct report *r, const struct row *row, struct text
     size_t line = out->length;
     text_format(out, "  %s", row->name);
     format_pad(out, line, NAME_WIDTH);
-    if (r->run->is_seed_case) {
-        text_format(out, "%*s", SEED_WIDTH, row->seed);
-        if (strcmp(row->seed, "-") != 0)
+    if (has_estimate(r)) {
+        text_format(out, "%*s", ESTIMATE_WIDTH, row->estimate);
+        if (strcmp(row->estimate, "-") != 0)
             add_exact(row->exact, out);
         else
             text_format(out, "%*s  ", EXACT_WIDTH, "-");
@@ -174,15 +180,15 @@ static void write_total(const struct report *r, uint64_t sum, struct text *out) 
     size_t line = out->length;
     text_add(out, "  sum of the rows");
     format_pad(out, line, NAME_WIDTH);
-    if (r->run->is_seed_case)
-        text_format(out, "%*s%*s  ", SEED_WIDTH, "66 to 72 GB", EXACT_WIDTH, "64.5 to 70.1 GB");
+    if (has_estimate(r))
+        text_format(out, "%*s%*s  ", ESTIMATE_WIDTH, "66 to 72 GB", EXACT_WIDTH, "64.5 to 70.1 GB");
     format_bytes(out, sum);
     text_add(out, "\n");
     line = out->length;
     text_add(out, "  simulated peak");
     format_pad(out, line, NAME_WIDTH);
-    if (r->run->is_seed_case)
-        text_format(out, "%*s", SEED_WIDTH + EXACT_WIDTH + 2, "");
+    if (has_estimate(r))
+        text_format(out, "%*s", ESTIMATE_WIDTH + EXACT_WIDTH + 2, "");
     format_bytes(out, r->peaks.requested.bytes);
     text_add(out, "   requested; allocated ");
     format_short(out, r->peaks.allocated.bytes);
@@ -227,7 +233,7 @@ static void write_activation_variants(struct text *out) {
                     activation_variants[i].name);
 }
 
-void seed_table_write(const struct report *report, struct text *out) {
+void estimate_table_write(const struct report *report, struct text *out) {
     uint64_t sum = 0;
     write_head(report, out);
     for (size_t i = 0; i < ROW_COUNT; i++) {
@@ -238,7 +244,7 @@ void seed_table_write(const struct report *report, struct text *out) {
     }
     write_total(report, sum, out);
     write_reason(report, sum, out);
-    if (report->run->is_seed_case)
+    if (has_estimate(report))
         write_activation_variants(out);
     if (report->run->note) {
         text_add(out, "  ");
