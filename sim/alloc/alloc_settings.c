@@ -75,6 +75,9 @@ static bool expect(struct parser *p, char sign) {
         p->at++;
         return true;
     }
+    if (sign == ':' && *p->at == '\0')
+        return error_set(p->err, ERROR_BAD_INPUT,
+                         "%s: expected KEY:VALUE, e.g. expandable_segments:True", p->key);
     return error_set(p->err, ERROR_BAD_INPUT, "%s: expected '%c' before '%.20s'", p->key, sign,
                      p->at);
 }

@@ -30,6 +30,8 @@ bool units_parse_bytes(const char *text, uint64_t *bytes) {
     for (; *p >= '0' && *p <= '9'; p++)
         if (!checked_mul(whole, 10, &whole) || !checked_add(whole, (uint64_t)(*p - '0'), &whole))
             return false;
+    if (*p == '.' && (p[1] < '0' || p[1] > '9'))
+        return false;
     if (*p == '.')
         for (p++; *p >= '0' && *p <= '9'; p++) {
             if (scale >= UINT64_C(1000000))

@@ -28,6 +28,8 @@ TEST(sizes_are_read_as_people_write_them) {
     assert_true(units_parse_bytes("1.5GB", &n));
     assert_bytes_equal(n, 1500000000);
     assert_false(units_parse_bytes("-1", &n));
+    assert_false(units_parse_bytes("1.", &n));
+    assert_false(units_parse_bytes("1.GiB", &n));
     assert_false(units_parse_bytes("24 gigs", &n));
     assert_false(units_parse_bytes("99999999999999999999", &n));
     assert_false(units_parse_bytes("17179869184GiB", &n));
