@@ -59,6 +59,17 @@ void text_format(struct text *text, const char *format, ...) {
     va_end(again);
 }
 
+static char lower(char c) {
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+bool text_begins(const char *text, const char *start, size_t length) {
+    size_t i = 0;
+    while (i < length && text[i] && lower(text[i]) == lower(start[i]))
+        i++;
+    return i == length;
+}
+
 const char *text_get(const struct text *text) {
     return text->at ? text->at : "";
 }

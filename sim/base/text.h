@@ -18,6 +18,8 @@ void text_add(struct text *text, const char *s);
 void text_add_bytes(struct text *text, const void *bytes, size_t count);
 void text_format(struct text *text, const char *format, ...) ATTR_PRINTF(2, 3);
 const char *text_get(const struct text *text); /* never NULL */
+/* Whether `text` begins with the `length` letters at `start`, in any case (of ASCII). */
+bool text_begins(const char *text, const char *start, size_t length);
 void text_fini(struct text *text);
 
 #endif

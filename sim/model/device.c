@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "error.h"
+#include "text.h"
 #include "units.h"
 
 #define CONTEXT_ESTIMATE                                                                           \
@@ -135,11 +136,19 @@ const struct device *device_preset(size_t index) {
     return index < PRESET_COUNT ? &presets[index] : NULL;
 }
 
+/* In any case; the beginning of one name alone is enough. */
 static const struct device *find_preset(const char *name, size_t length) {
-    for (size_t i = 0; i < PRESET_COUNT; i++)
-        if (strlen(presets[i].name) == length && memcmp(presets[i].name, name, length) == 0)
+    const struct device *found = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < PRESET_COUNT && length > 0; i++) {
+        if (!text_begins(presets[i].name, name, length))
+            continue;
+        if (strlen(presets[i].name) == length)
             return &presets[i];
-    return NULL;
+        found = &presets[i];
+        count++;
+    }
+    return count == 1 ? found : NULL;
 }
 
 static bool unknown_device(const char *name, size_t length, struct error *err) {

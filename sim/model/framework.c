@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "error.h"
+#include "text.h"
 
 static const struct framework rows[] = {
     {.name = "pytorch-2.15",
@@ -38,11 +39,19 @@ const struct framework *framework_row(size_t index) {
     return index < sizeof rows / sizeof rows[0] ? &rows[index] : NULL;
 }
 
+/* In any case, and "2.15" alone is enough. */
+static bool is_named(const struct framework *row, const char *name) {
+    const char *version = strchr(row->name, '-') + 1;
+    size_t length = strlen(name);
+    return (strlen(row->name) == length && text_begins(row->name, name, length)) ||
+           strcmp(version, name) == 0;
+}
+
 const struct framework *framework_find(const char *name, struct error *err) {
     char names[256] = "";
     size_t used = 0;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        if (strcmp(rows[i].name, name) == 0)
+        if (is_named(&rows[i], name))
             return &rows[i];
         used += (size_t)snprintf(names + used, sizeof names - used, " %s", rows[i].name);
     }
