@@ -61,9 +61,9 @@ static bool set_theme(struct view_options *o, const char *value, struct error *e
 }
 
 static bool set_language(struct view_options *o, const char *value, struct error *err) {
-    (void)err;
     o->language = value;
-    return true;
+    return strcmp(value, "en") == 0 || strcmp(value, "zh") == 0 ||
+           error_set(err, ERROR_USAGE, "unknown language '%s'; known: en zh", value);
 }
 
 static bool set_font(struct view_options *o, const char *value, struct error *err) {
@@ -145,8 +145,11 @@ bool view_options_parse(struct view_options *o, int argc, char **argv, struct er
             return error_set(err, ERROR_USAGE, "%s: two files at most", argv[i]);
         }
     }
-    return o->help || o->file_count > 0 ||
-           error_set(err, ERROR_USAGE, "no file (--help lists the options)");
+    if (o->help)
+        return true;
+    if (o->file_count == 0)
+        return error_set(err, ERROR_USAGE, "no file (--help lists the options)");
+    return source_check_options(o->files, (size_t)o->file_count, &o->source, err);
 }
 
 void view_options_help(struct text *out) {

@@ -3,12 +3,15 @@
 #ifndef CLI_H
 #define CLI_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "error.h"
 #include "source.h"
+
+struct text;
 
 enum exit_code {
     EXIT_FITS = 0,  /* also: valid, done */
@@ -25,19 +28,17 @@ enum cli_when { CLI_AUTO, CLI_ALWAYS, CLI_NEVER };
 
 struct cli {
     const char *program; /* argv[0] */
-    char executable[512], library[512];
+    char executable[4096], library[4096];
     const char *files[CLI_MAX_FILES];
     size_t file_count;
     const char *sets[CLI_MAX_SETS];
     struct source_options source;
-    const char *json, *csv, *png, *svg, *size, *theme, *lang, *at;
+    const char *json, *csv, *png, *svg, *size, *theme, *lang;
     int width, height; /* of --size, in pixels; 0: not said */
-    const char *dump_stage;
-    double tolerance; /* < 0: none given */
+    double tolerance;  /* < 0: none given */
     bool summary, quiet, all, help_scenario, help;
     enum cli_when view, colour;
-    int argc; /* as given, for the viewer */
-    char **argv;
+    const volatile sig_atomic_t *interrupted; /* set by SIGINT */
 };
 
 struct command {
@@ -68,6 +69,8 @@ int cmd_allocators(struct cli *cli);
 
 /* Prints "vramsim: text" on standard error and returns the exit code of the error. */
 int cli_fail(const struct error *err);
+/* Writes a text to a file, "-" is standard output, and frees it. */
+bool cli_write(const char *path, struct text *out, struct error *err);
 bool cli_has_colour(const struct cli *cli);
 unsigned cli_width(void);
 
@@ -79,11 +82,11 @@ bool view_is_wanted(const struct cli *cli);
 /* progress.c: a bar on a terminal, nothing in a pipe. */
 struct progress {
     const char *what;
+    const volatile sig_atomic_t *interrupted;
     uint64_t last_drawn; /* per mille */
     bool drawn;
 };
 bool progress_show(void *user, uint64_t done, uint64_t total);
 void progress_clear(struct progress *progress);
-extern volatile int cli_interrupted; /* set by SIGINT */
 
 #endif

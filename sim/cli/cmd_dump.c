@@ -1,6 +1,5 @@
 /* cmd_dump.c: a stage as text: what the ops were, what was dispatched, what was asked for, what the
  * allocator answered. */
-#include <stdio.h>
 #include <string.h>
 
 #include "cli.h"
@@ -37,15 +36,15 @@ int cmd_dump(struct cli *cli) {
         cli->source.tape_dump = &out;
     if (stage == STAGE_SCHEDULE)
         cli->source.schedule_dump = &out;
-    bool ok = source_run(cli->files[1], &cli->source, &result, &err);
-    if (ok && stage >= STAGE_REQUESTS)
+    if (!source_check_options(cli->files + 1, 1, &cli->source, &err))
+        return cli_fail(&err);
+    bool ran = source_run(cli->files[1], &cli->source, &result, &err), ok = ran;
+    if (ran && stage >= STAGE_REQUESTS)
         timeline_dump(result.timeline, stage == STAGE_REQUESTS, &out);
-    if (ok && out.failed)
-        ok = error_host_memory(&err);
-    if (ok)
-        fputs(text_get(&out), stdout);
-    if (ok)
+    if (ran) {
+        ok = cli_write("-", &out, &err);
         source_result_fini(&result);
+    }
     text_fini(&out);
     return ok ? EXIT_FITS : cli_fail(&err);
 }

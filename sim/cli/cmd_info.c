@@ -5,7 +5,6 @@
 
 #include "cli.h"
 #include "facts.h"
-#include "file.h"
 #include "importer.h"
 #include "json_out.h"
 #include "replay.h"
@@ -184,10 +183,7 @@ static int print_facts(const struct cli *cli, const struct trace_facts *facts,
     bool ok = true;
     if (!cli->quiet && !to_stdout) {
         write_report(cli->files[0], facts, tl, &out);
-        ok = !out.failed || error_host_memory(&err);
-        if (ok)
-            fputs(text_get(&out), stdout);
-        text_fini(&out);
+        ok = cli_write("-", &out, &err);
     }
     if (ok && cli->json) {
         struct replay_result replay;
@@ -196,9 +192,7 @@ static int print_facts(const struct cli *cli, const struct trace_facts *facts,
         write_json(facts, replayed ? &replay : NULL, &out);
         if (replayed)
             replay_result_fini(&replay);
-        ok = out.failed ? error_host_memory(&err)
-                        : file_write(cli->json, text_get(&out), out.length, &err);
-        text_fini(&out);
+        ok = cli_write(cli->json, &out, &err);
     }
     return ok ? EXIT_FITS : cli_fail(&err);
 }
@@ -207,7 +201,7 @@ int cmd_info(struct cli *cli) {
     struct error err = {0};
     struct timeline *tl;
     struct trace_facts facts;
-    struct progress progress = {.what = "reading"};
+    struct progress progress = {.what = "reading", .interrupted = cli->interrupted};
     struct trace_options options = {
         .progress = progress_show, .user = &progress, .want_sha256 = cli->json != NULL};
     bool ok = trace_import(cli->files[0], &options, &tl, &facts, &err);

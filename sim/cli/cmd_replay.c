@@ -1,10 +1,8 @@
 /* cmd_replay.c: a trace's requests through an allocator: with the recorded settings they must come
  * out as recorded, with others they tell what would have happened. */
-#include <stdio.h>
 #include <string.h>
 
 #include "cli.h"
-#include "file.h"
 #include "framework.h"
 #include "json_out.h"
 #include "replay.h"
@@ -32,9 +30,18 @@ static bool is_what_if(const struct cli *cli) {
     return cli->source.alloc_settings || cli->source.allocator || cli->source.device;
 }
 
-static bool fill_config(const struct cli *cli, const struct what_if *change,
-                        struct alloc_settings *settings, struct device *device,
-                        struct replay_config *config, struct error *err) {
+/* Whose defaults the settings start from: the release asked for, else the trace's, else the newest.
+ */
+static const struct framework *find_rules(const struct timeline *tl,
+                                          const struct framework *asked) {
+    const struct framework *recorded =
+        tl->framework ? framework_find(timeline_text(tl, tl->framework), NULL) : NULL;
+    return asked ? asked : recorded ? recorded : framework_row(0);
+}
+
+static bool fill_config(const struct cli *cli, const struct timeline *tl,
+                        const struct what_if *change, struct alloc_settings *settings,
+                        struct device *device, struct replay_config *config, struct error *err) {
     memset(config, 0, sizeof *config);
     config->reproduce = !is_what_if(cli) && !change->settings && !change->allocator;
     if (cli->source.framework && !(config->framework = framework_find(cli->source.framework, err)))
@@ -43,9 +50,8 @@ static bool fill_config(const struct cli *cli, const struct what_if *change,
         return error_set(err, ERROR_USAGE, "unknown allocator '%s'; vramsim allocators lists them",
                          change->allocator);
     if (change->settings) {
-        if (!alloc_settings_parse(change->settings,
-                                  config->framework ? config->framework : framework_row(0),
-                                  settings, err)) {
+        if (!alloc_settings_parse(change->settings, find_rules(tl, config->framework), settings,
+                                  err)) {
             err->code = ERROR_USAGE;
             return false;
         }
@@ -151,16 +157,11 @@ static bool write_result(const struct cli *cli, const struct replay_result *resu
                     result->guessed ? " (the trace does not name its release)" : "");
         for (size_t i = 0; i < result->devices.count; i++)
             write_device(&result->devices.at[i], reproduce, &out);
-        ok = !out.failed || error_host_memory(err);
-        if (ok)
-            fputs(text_get(&out), stdout);
-        text_fini(&out);
+        ok = cli_write("-", &out, err);
     }
     if (ok && cli->json) {
         write_json(result, reproduce, &out);
-        ok = out.failed ? error_host_memory(err)
-                        : file_write(cli->json, text_get(&out), out.length, err);
-        text_fini(&out);
+        ok = cli_write(cli->json, &out, err);
     }
     return ok;
 }
@@ -170,7 +171,7 @@ static bool replay(const struct cli *cli, const struct timeline *tl, const struc
     struct alloc_settings settings;
     struct device device;
     struct replay_config config;
-    if (!fill_config(cli, change, &settings, &device, &config, err))
+    if (!fill_config(cli, tl, change, &settings, &device, &config, err))
         return false;
     *reproduce = config.reproduce;
     return replay_run(tl, &config, result, err);
@@ -211,17 +212,16 @@ static void sort_ranks(struct rank *ranks, size_t count) {
         }
 }
 
-/* Every useful setting, the smallest peak of reserved memory first. */
-static int replay_all(const struct cli *cli, const struct timeline *tl) {
-    enum { COUNT = sizeof useful / sizeof useful[0] };
-    struct rank ranks[COUNT];
-    struct error err = {0};
-    uint64_t recorded = 0;
-    for (size_t i = 0; i < COUNT; i++) {
+enum { USEFUL_COUNT = sizeof useful / sizeof useful[0] };
+
+static bool find_ranks(const struct cli *cli, const struct timeline *tl,
+                       struct rank ranks[USEFUL_COUNT], uint64_t *recorded, struct error *err) {
+    *recorded = 0;
+    for (size_t i = 0; i < USEFUL_COUNT; i++) {
         struct replay_result result;
         bool reproduce;
-        if (!replay(cli, tl, &useful[i], &result, &reproduce, &err))
-            return cli_fail(&err);
+        if (!replay(cli, tl, &useful[i], &result, &reproduce, err))
+            return false;
         ranks[i] = (struct rank){.label = useful[i].label};
         for (size_t k = 0; k < result.devices.count; k++) {
             const struct replay_device_result *d = &result.devices.at[k];
@@ -229,28 +229,85 @@ static int replay_all(const struct cli *cli, const struct timeline *tl) {
             ranks[i].allocated += d->model.peak_allocated;
             ranks[i].retries += d->retries;
             ranks[i].out_of_memory = ranks[i].out_of_memory || d->stopped_at != TIMELINE_NONE;
-            recorded += i == 0 ? d->recorded.peak_reserved : 0;
+            *recorded += i == 0 ? d->recorded.peak_reserved : 0;
         }
         replay_result_fini(&result);
     }
-    sort_ranks(ranks, COUNT);
+    sort_ranks(ranks, USEFUL_COUNT);
+    return true;
+}
+
+static void ranks_text(const struct rank ranks[USEFUL_COUNT], uint64_t recorded, struct text *out) {
     char bytes[UNITS_TEXT_BYTES], short_form[UNITS_TEXT_BYTES];
-    printf("peak reserved, recorded: %s B (%s)\n", units_format_grouped(recorded, bytes),
-           units_format_bytes(recorded, short_form));
-    printf("  %-30s %20s %20s %8s\n", "settings", "peak reserved", "peak allocated", "retries");
-    for (size_t i = 0; i < COUNT; i++) {
-        printf("  %-30s %20s", ranks[i].label, units_format_grouped(ranks[i].reserved, bytes));
-        printf(" %20s %8llu%s\n", units_format_grouped(ranks[i].allocated, bytes),
-               (unsigned long long)ranks[i].retries,
-               ranks[i].out_of_memory ? "  out of memory" : "");
+    text_format(out, "peak reserved, recorded: %s B (%s)\n", units_format_grouped(recorded, bytes),
+                units_format_bytes(recorded, short_form));
+    text_format(out, "  %-30s %20s %20s %8s\n", "settings", "peak reserved", "peak allocated",
+                "retries");
+    for (size_t i = 0; i < USEFUL_COUNT; i++) {
+        text_format(out, "  %-30s %20s", ranks[i].label,
+                    units_format_grouped(ranks[i].reserved, bytes));
+        text_format(out, " %20s %8llu%s\n", units_format_grouped(ranks[i].allocated, bytes),
+                    (unsigned long long)ranks[i].retries,
+                    ranks[i].out_of_memory ? "  out of memory" : "");
     }
-    return EXIT_FITS;
+}
+
+static void ranks_json(const struct rank ranks[USEFUL_COUNT], uint64_t recorded, struct text *out) {
+    struct json j;
+    json_begin(&j, out);
+    json_object(&j, NULL);
+    json_u64(&j, "recorded_peak_reserved", recorded);
+    json_array(&j, "settings");
+    for (size_t i = 0; i < USEFUL_COUNT; i++) {
+        json_object(&j, NULL);
+        json_text(&j, "name", ranks[i].label);
+        json_u64(&j, "peak_reserved", ranks[i].reserved);
+        json_u64(&j, "peak_allocated", ranks[i].allocated);
+        json_u64(&j, "retries", ranks[i].retries);
+        json_bool(&j, "out_of_memory", ranks[i].out_of_memory);
+        json_end(&j);
+    }
+    json_end(&j);
+    json_end(&j);
+    json_finish(&j);
+}
+
+/* Every useful setting, the smallest peak of reserved memory first. */
+static int replay_all(const struct cli *cli, const struct timeline *tl) {
+    struct rank ranks[USEFUL_COUNT];
+    struct error err = {0};
+    struct text out = {0};
+    uint64_t recorded;
+    if (!find_ranks(cli, tl, ranks, &recorded, &err))
+        return cli_fail(&err);
+    bool ok = true;
+    if (!cli->quiet && !(cli->json && strcmp(cli->json, "-") == 0)) {
+        ranks_text(ranks, recorded, &out);
+        ok = cli_write("-", &out, &err);
+    }
+    if (ok && cli->json) {
+        ranks_json(ranks, recorded, &out);
+        ok = cli_write(cli->json, &out, &err);
+    }
+    return ok ? EXIT_FITS : cli_fail(&err);
+}
+
+/* Options that would be left without effect. */
+static bool check_options(const struct cli *cli, struct error *err) {
+    if (cli->all && (cli->source.alloc_settings || cli->source.allocator))
+        return error_set(err, ERROR_USAGE, "--all tries settings of its own: without %s",
+                         cli->source.alloc_settings ? "--alloc" : "--allocator");
+    if (cli->source.set_count > 0 && !source_is_scenario(cli->files[0]))
+        return error_set(err, ERROR_USAGE, "%s: a trace has no parameters to --set", cli->files[0]);
+    return true;
 }
 
 int cmd_replay(struct cli *cli) {
     struct error err = {0};
     struct source_result source;
-    struct progress progress = {.what = "reading"};
+    struct progress progress = {.what = "reading", .interrupted = cli->interrupted};
+    if (!check_options(cli, &err))
+        return cli_fail(&err);
     cli->source.progress = progress_show;
     cli->source.user = &progress;
     bool ok = source_run(cli->files[0], &cli->source, &source, &err);

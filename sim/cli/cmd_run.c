@@ -1,10 +1,10 @@
 /* cmd_run.c: simulate a scenario (or read a trace), report, write files, open the viewer. */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
-#include "file.h"
 #include "framework.h"
 #include "picture.h"
 #include "report.h"
@@ -18,16 +18,17 @@ static int print_parameters(const struct cli *cli) {
     if (!source_parameters(cli->files[0], &cli->source, &info, &err))
         return cli_fail(&err);
     static const char *const types[] = {"integer", "number", "boolean", "text", "integers"};
+    static_assert(sizeof types / sizeof types[0] == PARAM_INTEGERS + 1, "a word for each type");
     printf("%s: parameters (--set NAME=VALUE)\n", cli->files[0]);
     for (size_t i = 0; i < info.params.count; i++) {
         const struct scenario_param *p = &info.params.at[i];
         char range[96] = "";
         if (p->has_min && p->has_max)
-            snprintf(range, sizeof range, " (%g to %g)", p->min, p->max);
+            snprintf(range, sizeof range, " (%.14g to %.14g)", p->min, p->max);
         else if (p->has_min)
-            snprintf(range, sizeof range, " (at least %g)", p->min);
+            snprintf(range, sizeof range, " (at least %.14g)", p->min);
         else if (p->has_max)
-            snprintf(range, sizeof range, " (at most %g)", p->max);
+            snprintf(range, sizeof range, " (at most %.14g)", p->max);
         printf("  %-16s %-8s default %-12s %s%s%s%s%s\n", p->name, types[p->type], p->default_text,
                p->help, range, p->choices ? " [" : "", p->choices ? p->choices : "",
                p->choices ? "]" : "");
@@ -104,19 +105,10 @@ static bool print_report(const struct cli *cli, const struct report *report, str
         text_add(&out, "\n");
         report_summary(report, &out);
     }
-    if (ok && !out.failed)
-        fputs(text_get(&out), stdout);
-    else if (ok)
-        ok = error_host_memory(err);
+    if (ok)
+        return cli_write("-", &out, err);
     text_fini(&out);
-    return ok;
-}
-
-static bool write_text(const char *path, struct text *out, struct error *err) {
-    bool ok =
-        out->failed ? error_host_memory(err) : file_write(path, text_get(out), out->length, err);
-    text_fini(out);
-    return ok;
+    return false;
 }
 
 static bool write_picture(const struct cli *cli, const struct timeline *tl, struct error *err) {
@@ -126,10 +118,10 @@ static bool write_picture(const struct cli *cli, const struct timeline *tl, stru
     options.language = i18n_language(cli->lang);
     struct text out = {0};
     if (cli->png &&
-        (!picture_render_png(tl, NULL, &options, &out, err) || !write_text(cli->png, &out, err)))
+        (!picture_render_png(tl, NULL, &options, &out, err) || !cli_write(cli->png, &out, err)))
         return false;
     if (cli->svg &&
-        (!picture_render_svg(tl, NULL, &options, &out, err) || !write_text(cli->svg, &out, err)))
+        (!picture_render_svg(tl, NULL, &options, &out, err) || !cli_write(cli->svg, &out, err)))
         return false;
     return true;
 }
@@ -138,11 +130,11 @@ static bool write_files(const struct cli *cli, const struct report *report, stru
     struct text out = {0};
     if (cli->json) {
         report_json(report, &out);
-        if (!write_text(cli->json, &out, err))
+        if (!cli_write(cli->json, &out, err))
             return false;
     }
     if (cli->csv) {
-        if (!report_csv(report->tl, report->device, &out, err) || !write_text(cli->csv, &out, err))
+        if (!report_csv(report->tl, report->device, &out, err) || !cli_write(cli->csv, &out, err))
             return false;
     }
     return (!cli->png && !cli->svg) || write_picture(cli, report->tl, err);
@@ -176,12 +168,21 @@ static int report_result(const struct cli *cli, const struct source_result *resu
     return fits ? EXIT_FITS : EXIT_NOT;
 }
 
+/* The run's exit code; a viewer that was asked for and cannot be had changes it. */
+static int view(const struct cli *cli, int code) {
+    int status;
+    bool good = view_start(cli, &status) && status != EXIT_NO_WRITE;
+    return good || cli->view != CLI_ALWAYS ? code : EXIT_NO_WRITE;
+}
+
 int cmd_run(struct cli *cli) {
     struct error err = {0};
     struct source_result result;
     if (cli->help_scenario)
         return print_parameters(cli);
-    struct progress progress = {.what = "reading"};
+    if (!source_check_options(cli->files, cli->file_count, &cli->source, &err))
+        return cli_fail(&err);
+    struct progress progress = {.what = "reading", .interrupted = cli->interrupted};
     cli->source.progress = progress_show;
     cli->source.user = &progress;
     bool ok = source_run(cli->files[0], &cli->source, &result, &err);
@@ -192,8 +193,7 @@ int cmd_run(struct cli *cli) {
                    : cli_fail(&err);
     int code = report_result(cli, &result, &err);
     source_result_fini(&result);
-    int status;
     if ((code == EXIT_FITS || code == EXIT_NOT) && view_is_wanted(cli))
-        view_start(cli, &status);
+        code = view(cli, code);
     return code;
 }

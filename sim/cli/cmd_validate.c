@@ -1,34 +1,69 @@
 /* cmd_validate.c: a scenario against a trace of the real run. */
-#include <stdio.h>
+#include <assert.h>
 #include <string.h>
 
 #include "cli.h"
 #include "compare.h"
-#include "file.h"
+#include "framework.h"
 #include "text.h"
 #include "timeline.h"
 #include "validate.h"
 
-static int write_result(const struct cli *cli, const struct comparison *comparison,
-                        struct error *err) {
+/* What the simulated side stands for. */
+static void write_assumed(const struct cli *cli, const struct source_result *simulated,
+                          struct text *out) {
+    const char *settings = cli->source.alloc_settings;
+    text_format(out, "\nsimulated as %s on %s, %s%s", simulated->framework->name,
+                simulated->device.name, settings ? "settings " : "default settings",
+                settings ? settings : "");
+    if (cli->source.allocator)
+        text_format(out, ", allocator %s", cli->source.allocator);
+    text_add(out, "\n");
+}
+
+static const char *const meanings[] = {
+    [ALIGNMENT_SIZE_DIFFERS] = "both ask here, but not for the same number of bytes",
+    [ALIGNMENT_STREAM_DIFFERS] = "both ask here for the same bytes, on different streams",
+    [ALIGNMENT_FREE_SET_DIFFERS] =
+        "not the same blocks were freed since the request before, by the request that made them",
+    [ALIGNMENT_SEGMENT_DIFFERS] =
+        "the allocator took or gave back different segments since the request before",
+    [ALIGNMENT_OFFSET_DIFFERS] = "the block was put at another place in its segment",
+    [ALIGNMENT_MISSING_DIFFERS] = "the real run has a request here that the simulated one lacks",
+    [ALIGNMENT_EXTRA_DIFFERS] = "the simulated run has a request here that the real one lacks",
+    [ALIGNMENT_OOM_DIFFERS] = "only one of the two runs was out of memory here",
+};
+
+static_assert(sizeof meanings / sizeof meanings[0] == ALIGNMENT_DIFFERENCE_COUNT, "all are told");
+
+/* One line on the kind of the first difference, and what to try next. */
+static void write_meaning(const struct cli *cli, const struct source_result *simulated,
+                          const struct comparison *comparison, struct text *out) {
+    enum alignment_difference kind = comparison->alignment.first;
+    if (compare_is_equal(comparison))
+        return;
+    if (meanings[kind])
+        text_format(out, "%s: %s\n", alignment_difference_name(kind), meanings[kind]);
+    for (size_t i = 0; !cli->source.framework && framework_row(i); i++)
+        if (framework_row(i) != simulated->framework)
+            text_format(out, "if the trace is of another release, try --framework %s\n",
+                        framework_row(i)->name);
+}
+
+static int write_result(const struct cli *cli, const struct source_result *simulated,
+                        const struct comparison *comparison, struct error *err) {
     struct text out = {0};
     bool to_stdout = cli->json && strcmp(cli->json, "-") == 0;
     if (!cli->quiet && !to_stdout) {
         validate_text(comparison, cli->tolerance, &out);
-        if (out.failed) {
-            text_fini(&out);
-            error_host_memory(err);
+        write_assumed(cli, simulated, &out);
+        write_meaning(cli, simulated, comparison, &out);
+        if (!cli_write("-", &out, err))
             return cli_fail(err);
-        }
-        fputs(text_get(&out), stdout);
-        text_fini(&out);
     }
     if (cli->json) {
         validate_json(comparison, cli->tolerance, &out);
-        bool ok = out.failed ? error_host_memory(err)
-                             : file_write(cli->json, text_get(&out), out.length, err);
-        text_fini(&out);
-        if (!ok)
+        if (!cli_write(cli->json, &out, err))
             return cli_fail(err);
     }
     bool good = cli->tolerance < 0 ? compare_is_equal(comparison)
@@ -36,21 +71,31 @@ static int write_result(const struct cli *cli, const struct comparison *comparis
     return good ? EXIT_FITS : EXIT_NOT;
 }
 
-static int compare(const struct cli *cli, const struct timeline *simulated,
+static int compare(const struct cli *cli, const struct source_result *simulated,
                    const struct timeline *real) {
     struct error err = {0};
     struct comparison comparison;
-    if (!compare_find(simulated, 0, real, 0, &comparison, &err))
+    if (!compare_find(simulated->timeline, 0, real, 0, &comparison, &err))
         return cli_fail(&err);
-    int code = write_result(cli, &comparison, &err);
+    int code = write_result(cli, simulated, &comparison, &err);
     compare_fini(&comparison);
     return code;
+}
+
+static bool check_order(const struct cli *cli, struct error *err) {
+    if (source_is_scenario(cli->files[0]) && !source_is_scenario(cli->files[1]))
+        return true;
+    return error_set(err, ERROR_USAGE,
+                     "validate: expected a scenario (.lua), then a trace; found %s, then %s",
+                     cli->files[0], cli->files[1]);
 }
 
 int cmd_validate(struct cli *cli) {
     struct error err = {0};
     struct source_result simulated, real;
-    struct progress progress = {.what = "reading"};
+    struct progress progress = {.what = "reading", .interrupted = cli->interrupted};
+    if (!check_order(cli, &err))
+        return cli_fail(&err);
     cli->source.progress = progress_show;
     cli->source.user = &progress;
     bool ok = source_run(cli->files[0], &cli->source, &simulated, &err);
@@ -58,7 +103,7 @@ int cmd_validate(struct cli *cli) {
         return cli_fail(&err);
     ok = source_run(cli->files[1], &cli->source, &real, &err);
     progress_clear(&progress);
-    int code = ok ? compare(cli, simulated.timeline, real.timeline) : cli_fail(&err);
+    int code = ok ? compare(cli, &simulated, real.timeline) : cli_fail(&err);
     if (ok)
         source_result_fini(&real);
     source_result_fini(&simulated);

@@ -1,9 +1,11 @@
 /* options.c: the command line, from one table of options. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
+#include "nearest.h"
 #include "picture.h"
 #include "theme.h"
 
@@ -20,7 +22,6 @@ enum option_id {
     OPT_SIZE,
     OPT_THEME,
     OPT_LANG,
-    OPT_AT,
     OPT_SUMMARY,
     OPT_QUIET,
     OPT_ALL,
@@ -65,7 +66,7 @@ static const struct option options[] = {
     {OPT_ALL, "--all", NULL, " replay ", "try the useful settings and rank them"},
     {OPT_VIEW, "--view", NULL, " run ", "open the viewer"},
     {OPT_NO_VIEW, "--no-view", NULL, " run ", "do not open the viewer"},
-    {OPT_COLOUR, "--color", "WHEN", " run validate ", "auto, always, never"},
+    {OPT_COLOUR, "--color", "WHEN", " run ", "auto, always, never"},
     {OPT_TOLERANCE, "--tolerance", "PERCENT", " validate ",
      "allowed error of peak allocated and reserved, e.g. 2%"},
     {OPT_MAX_REQUESTS, "--max-requests", "COUNT", " run validate dump ",
@@ -116,8 +117,9 @@ static bool parse_tolerance(const char *text, double *out, struct error *err) {
 
 static bool parse_count(const char *name, const char *text, uint64_t *out, struct error *err) {
     char *end;
+    errno = 0;
     unsigned long long v = strtoull(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end != '\0' || v == 0)
+    if (*text < '0' || *text > '9' || *end != '\0' || v == 0 || errno == ERANGE)
         return error_set(err, ERROR_USAGE, "%s '%s': expected a count", name, text);
     *out = v;
     return true;
@@ -131,6 +133,11 @@ static bool parse_when(const char *text, enum cli_when *out, struct error *err) 
             return true;
         }
     return error_set(err, ERROR_USAGE, "--color '%s': expected auto, always or never", text);
+}
+
+static bool check_language(const char *name, struct error *err) {
+    return strcmp(name, "en") == 0 || strcmp(name, "zh") == 0 ||
+           error_set(err, ERROR_USAGE, "unknown language '%s'; known: en zh", name);
 }
 
 static bool add_set(struct cli *cli, const char *text, struct error *err) {
@@ -182,10 +189,7 @@ static bool apply(struct cli *cli, const struct option *o, const char *value, st
         break;
     case OPT_LANG:
         cli->lang = value;
-        break;
-    case OPT_AT:
-        cli->at = value;
-        break;
+        return check_language(value, err);
     case OPT_SUMMARY:
         cli->summary = true;
         break;
@@ -228,6 +232,48 @@ static bool add_file(struct cli *cli, const struct command *command, const char 
     return true;
 }
 
+/* The scenario among the words, also when it comes after the unknown option. */
+static const char *find_scenario(int argc, char **argv) {
+    for (int i = 0; i < argc; i++)
+        if (argv[i][0] != '-' && source_is_scenario(argv[i]))
+            return argv[i];
+    return NULL;
+}
+
+/* Whether the scenario declares a parameter of that name. */
+static bool is_parameter(const char *scenario, const struct cli *cli, const char *name,
+                         size_t length) {
+    struct scenario_info info;
+    struct source_options only = {.library_dir = cli->source.library_dir};
+    if (!scenario || !source_parameters(scenario, &only, &info, NULL))
+        return false;
+    bool found = false;
+    for (size_t i = 0; i < info.params.count; i++)
+        found = found || (strlen(info.params.at[i].name) == length &&
+                          memcmp(info.params.at[i].name, name, length) == 0);
+    scenario_info_fini(&info);
+    return found;
+}
+
+static bool unknown_option(const struct cli *cli, const struct command *command, int argc,
+                           char **argv, int at, struct error *err) {
+    const char *arg = argv[at], *equals = strchr(arg, '=');
+    size_t length = equals ? (size_t)(equals - arg) : strlen(arg);
+    struct nearest nearest = {.word = arg, .length = length};
+    char hint[NEAREST_HINT_BYTES];
+    const char *value = equals ? equals + 1 : at + 1 < argc ? argv[at + 1] : "VALUE";
+    if (length > 2 && arg[1] == '-' && takes(find("--set", 5), command) &&
+        is_parameter(find_scenario(argc, argv), cli, arg + 2, length - 2))
+        return error_set(err, ERROR_USAGE,
+                         "%s: unknown option '%s'; a parameter is given as --set %.*s=%s",
+                         command->name, arg, (int)length - 2, arg + 2, value);
+    for (size_t i = 0; i < OPTION_COUNT; i++)
+        if (takes(&options[i], command))
+            nearest_offer(&nearest, options[i].name);
+    return error_set(err, ERROR_USAGE, "%s: unknown option '%s'%s; vramsim %s --help lists them",
+                     command->name, arg, nearest_hint(&nearest, hint), command->name);
+}
+
 bool options_parse(struct cli *cli, const struct command *command, int argc, char **argv,
                    struct error *err) {
     bool only_files = false;
@@ -248,9 +294,7 @@ bool options_parse(struct cli *cli, const struct command *command, int argc, cha
         const char *equals = strchr(arg, '=');
         const struct option *o = find(arg, equals ? (size_t)(equals - arg) : strlen(arg));
         if (!o || !takes(o, command))
-            return error_set(err, ERROR_USAGE,
-                             "%s: unknown option '%s'; vramsim %s --help lists them", command->name,
-                             arg, command->name);
+            return unknown_option(cli, command, argc, argv, i, err);
         const char *value = equals ? equals + 1 : NULL;
         if (o->argument && !value && ++i < argc)
             value = argv[i];

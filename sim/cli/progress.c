@@ -8,7 +8,7 @@ enum { BAR_WIDTH = 40, FIRST_BYTES = 16 * 1024 * 1024 };
 
 bool progress_show(void *user, uint64_t done, uint64_t total) {
     struct progress *p = user;
-    if (cli_interrupted)
+    if (p->interrupted && *p->interrupted)
         return false;
     if (total < FIRST_BYTES || !isatty(STDERR_FILENO))
         return true;

@@ -65,7 +65,7 @@ static void fill(struct view_args *args, const struct cli *cli, const char *view
 }
 
 bool view_start(const struct cli *cli, int *status) {
-    char path[640];
+    char path[sizeof cli->executable];
     struct view_args args = {.count = 0};
     fill(&args, cli, find_viewer(cli, path, sizeof path));
     fflush(stdout);
@@ -92,6 +92,9 @@ bool view_start(const struct cli *cli, int *status) {
 }
 
 int cmd_view(struct cli *cli) {
+    struct error err = {0};
+    if (!source_check_options(cli->files, cli->file_count, &cli->source, &err))
+        return cli_fail(&err);
     int status;
     return view_start(cli, &status) ? status : EXIT_NO_WRITE;
 }

@@ -1,4 +1,5 @@
 /* vramsim.c: the program: finds the command, reads its options, runs it. */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,8 +8,11 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "file.h"
+#include "nearest.h"
+#include "text.h"
 
-volatile int cli_interrupted;
+static volatile sig_atomic_t interrupted;
 
 const struct command commands[] = {
     {"run", "run SCENARIO.lua [options]", "simulate a scenario and report (the default)", 1, 1,
@@ -32,7 +36,7 @@ const struct command commands[] = {
 
 static void on_interrupt(int signal_number) {
     (void)signal_number;
-    cli_interrupted = 1;
+    interrupted = 1;
 }
 
 int cli_fail(const struct error *err) {
@@ -56,6 +60,13 @@ int cli_fail(const struct error *err) {
         break;
     }
     return EXIT_NO_WRITE;
+}
+
+bool cli_write(const char *path, struct text *out, struct error *err) {
+    bool ok =
+        out->failed ? error_host_memory(err) : file_write(path, text_get(out), out->length, err);
+    text_fini(out);
+    return ok;
 }
 
 bool cli_has_colour(const struct cli *cli) {
@@ -106,6 +117,7 @@ static void find_self(struct cli *cli) {
 
 static int run_command(struct cli *cli, const struct command *command, int argc, char **argv) {
     struct error err = {0};
+    find_self(cli);
     if (!options_parse(cli, command, argc, argv, &err))
         return cli_fail(&err);
     if (cli->help) {
@@ -113,13 +125,41 @@ static int run_command(struct cli *cli, const struct command *command, int argc,
         options_print(command);
         return EXIT_FITS;
     }
-    find_self(cli);
-    cli->source.interrupted = &cli_interrupted;
     return command->run(cli);
 }
 
-int main(int argc, char **argv) {
-    struct cli cli = {.program = argv[0], .argc = argc, .argv = argv};
+/* What was typed in a command's place: a name that is nearly one, or a scenario without its end. */
+static int unknown_command(const char *word) {
+    struct error err = {0};
+    struct nearest nearest = {.word = word};
+    char hint[NEAREST_HINT_BYTES], path[128];
+    for (const struct command *c = commands; c->name; c++)
+        nearest_offer(&nearest, c->name);
+    int n = snprintf(path, sizeof path, "scenarios/%s.lua", word);
+    bool is_scenario = n > 0 && (size_t)n < sizeof path && access(path, R_OK) == 0;
+    error_set(&err, ERROR_USAGE,
+              "unknown command '%s'%s; vramsim --help lists them, a scenario is named by its "
+              "file%s%s",
+              word, nearest_hint(&nearest, hint), is_scenario ? ": vramsim " : ", NAME.lua",
+              is_scenario ? path : "");
+    return cli_fail(&err);
+}
+
+/* The exit code, or that of a failed write to standard output. */
+static int flush_output(int code) {
+    struct error err = {0};
+    errno = 0;
+    bool ok = fflush(stdout) == 0 && !ferror(stdout);
+    if (ok || code == EXIT_NO_WRITE)
+        return code;
+    error_set(&err, ERROR_IO_WRITE, "standard output: %s",
+              errno ? strerror(errno) : "cannot be written");
+    return cli_fail(&err);
+}
+
+static int run_program(int argc, char **argv) {
+    struct cli cli = {
+        .program = argv[0], .interrupted = &interrupted, .source.interrupted = &interrupted};
     struct sigaction action = {0};
     action.sa_handler = on_interrupt;
     sigaction(SIGINT, &action, NULL);
@@ -136,10 +176,10 @@ int main(int argc, char **argv) {
     if (command)
         return run_command(&cli, command, argc - 2, argv + 2);
     bool is_file = argv[1][0] == '-' || strchr(argv[1], '.') || strchr(argv[1], '/');
-    if (!is_file) {
-        struct error err = {0};
-        error_set(&err, ERROR_USAGE, "unknown command '%s'; vramsim --help lists them", argv[1]);
-        return cli_fail(&err);
-    }
-    return run_command(&cli, find_command("run"), argc - 1, argv + 1);
+    return is_file ? run_command(&cli, find_command("run"), argc - 1, argv + 1)
+                   : unknown_command(argv[1]);
+}
+
+int main(int argc, char **argv) {
+    return flush_output(run_program(argc, argv));
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "host.h"
+#include "nearest.h"
 
 static const char *keep(struct host *host, const char *text) {
     char *copy = arena_strdup(&host->info->arena, text);
@@ -190,23 +191,30 @@ static void declare(lua_State *L, struct host *host, int row) {
     lua_settop(L, base + 1);
 }
 
+static void refuse_set(lua_State *L, const struct host *host, const char *set) {
+    struct nearest nearest = {.word = set, .length = strcspn(set, "=")};
+    char hint[NEAREST_HINT_BYTES];
+    luaL_Buffer names;
+    luaL_buffinit(L, &names);
+    for (size_t i = 0; i < host->info->params.count; i++) {
+        nearest_offer(&nearest, host->info->params.at[i].name);
+        luaL_addchar(&names, ' ');
+        luaL_addstring(&names, host->info->params.at[i].name);
+    }
+    luaL_pushresult(&names);
+    lua_pushlstring(L, set, nearest.length);
+    luaL_error(L, "unknown parameter '%s'%s; known:%s", lua_tostring(L, -1),
+               nearest_hint(&nearest, hint), lua_tostring(L, -2));
+}
+
 static void refuse_unknown_sets(lua_State *L, struct host *host) {
     for (size_t i = 0; i < host->options->set_count; i++) {
         const char *set = host->options->sets[i];
         bool known = false;
-        struct text names = {0};
-        for (size_t j = 0; j < host->info->params.count; j++) {
+        for (size_t j = 0; j < host->info->params.count; j++)
             known = known || name_is(set, host->info->params.at[j].name);
-            text_format(&names, " %s", host->info->params.at[j].name);
-        }
-        if (known) {
-            text_fini(&names);
-            continue;
-        }
-        lua_pushstring(L, text_get(&names));
-        text_fini(&names);
-        lua_pushlstring(L, set, strcspn(set, "="));
-        luaL_error(L, "unknown parameter '%s'; known:%s", lua_tostring(L, -1), lua_tostring(L, -2));
+        if (!known)
+            refuse_set(L, host, set);
     }
 }
 
@@ -219,6 +227,7 @@ static int parameters(lua_State *L) {
     for (size_t i = 1; i <= n; i++) {
         lua_rawgeti(L, 1, (lua_Integer)i);
         declare(L, host, 3);
+        host_check(L, host);
         lua_setfield(L, 2, host->info->params.at[host->info->params.count - 1].name);
         lua_settop(L, 2);
     }

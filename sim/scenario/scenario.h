@@ -6,6 +6,7 @@
 #ifndef SCENARIO_H
 #define SCENARIO_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -38,11 +39,11 @@ struct scenario_info {
 struct scenario_options {
     const char *const *sets; /* "name=value", later ones win */
     size_t set_count;
-    const char *library_dir;         /* scenarios/lib; NULL: `lib` beside the scenario */
-    bool only_parameters;            /* stop once the parameters are declared: --help-scenario */
-    uint64_t max_instructions;       /* 0: the default */
-    size_t max_lua_bytes;            /* 0: the default */
-    const volatile int *interrupted; /* polled; NULL: never */
+    const char *library_dir;   /* scenarios/lib; NULL: `lib` beside the scenario */
+    bool only_parameters;      /* stop once the parameters are declared: --help-scenario */
+    uint64_t max_instructions; /* 0: the default */
+    size_t max_lua_bytes;      /* 0: the default */
+    const volatile sig_atomic_t *interrupted; /* polled; NULL: never */
 };
 
 void scenario_info_fini(struct scenario_info *info);

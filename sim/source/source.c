@@ -120,6 +120,25 @@ static bool import_trace(const char *path, const struct source_options *options,
     return trace_import(path, &trace, &out->timeline, &out->facts, err);
 }
 
+bool source_check_options(const char *const *paths, size_t count,
+                          const struct source_options *options, struct error *err) {
+    for (size_t i = 0; i < count; i++)
+        if (source_is_scenario(paths[i]))
+            return true;
+    const char *given = options->alloc_settings ? "--alloc"
+                        : options->allocator    ? "--allocator"
+                        : options->device       ? "--device"
+                        : options->framework    ? "--framework"
+                                                : NULL;
+    if (given)
+        return error_set(err, ERROR_USAGE,
+                         "%s: %s does not apply to a trace, which is shown as recorded; vramsim "
+                         "replay %s %s ... asks that",
+                         paths[0], given, paths[0], given);
+    return options->set_count == 0 ||
+           error_set(err, ERROR_USAGE, "%s: a trace has no parameters to --set", paths[0]);
+}
+
 bool source_run(const char *path, const struct source_options *options, struct source_result *out,
                 struct error *err) {
     memset(out, 0, sizeof *out);

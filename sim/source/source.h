@@ -6,6 +6,7 @@
 #ifndef SOURCE_H
 #define SOURCE_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -30,7 +31,7 @@ struct source_options {
     size_t set_count;
     const char *library_dir;                 /* scenarios/lib; NULL: beside the scenario */
     uint64_t max_requests, max_instructions; /* limits against endless scenarios; 0: the defaults */
-    const volatile int *interrupted;
+    const volatile sig_atomic_t *interrupted;
     /* (optional) while a trace is read; false cancels */
     bool (*progress)(void *user, uint64_t bytes_done, uint64_t bytes_total);
     void *user;
@@ -58,6 +59,9 @@ void source_result_fini(struct source_result *result);
 /* Only the declared parameters of a scenario. `info` is the caller's (scenario_info_fini). */
 bool source_parameters(const char *path, const struct source_options *options,
                        struct scenario_info *info, struct error *err);
+/* False: none of the files is a scenario, and an option was given that only a simulation heeds. */
+bool source_check_options(const char *const *paths, size_t count,
+                          const struct source_options *options, struct error *err);
 /* Only the timeline. */
 bool source_open(const char *path, const struct source_options *options, struct timeline **tl,
                  struct error *err);

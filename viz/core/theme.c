@@ -81,10 +81,6 @@ const struct theme *theme_get(enum theme_id id) {
     return &themes[id];
 }
 
-const char *theme_name(enum theme_id id) {
-    return names[id];
-}
-
 enum theme_id theme_find(const char *name) {
     for (unsigned i = 0; i < THEME_COUNT; i++)
         if (strcmp(name, names[i]) == 0)

@@ -39,7 +39,6 @@ struct theme {
 };
 
 const struct theme *theme_get(enum theme_id id);
-const char *theme_name(enum theme_id id);
 /* THEME_COUNT when there is none. */
 enum theme_id theme_find(const char *name);
 struct band_style theme_band(enum category category);
