@@ -165,6 +165,60 @@ TEST(draw_lists_are_as_they_were) {
     timeline_destroy(a);
 }
 
+/* Grows up to the capacity and fails there: peak, capacity and out-of-memory in one place. */
+static struct timeline *full(void) {
+    struct fixture f = fixture_start("full.lua");
+    fixture_device(&f, "A card", UINT64_C(1) << 30, 50 << 20);
+    fixture_begin(&f, "step 1");
+    for (int i = 0; i < 30; i++) {
+        f.time_ns += 1000000;
+        fixture_alloc(&f, 30u << 20, CATEGORY_ACTIVATION, "model", "aten::mm");
+    }
+    fixture_end(&f);
+    struct timeline_oom oom = {.event = (uint32_t)f.tl->events.count,
+                               .rounded_bytes = UINT64_C(2) << 30};
+    fixture_need(array_push(&f.tl->ooms, oom));
+    fixture_event(&f, EVENT_OOM, 0, UINT64_C(2) << 30);
+    return f.tl;
+}
+
+static bool is_plate(const struct draw_command *c) {
+    return c->kind == DRAW_RECT && c->color >> 24 == 0xd8;
+}
+
+static void assert_plates_apart(const struct draw_list *list) {
+    int plates = 0;
+    for (size_t i = 0; i < list->commands.count; i++) {
+        const struct draw_command *a = &list->commands.at[i];
+        plates += is_plate(a);
+        for (size_t k = 0; is_plate(a) && k < i; k++) {
+            const struct draw_command *b = &list->commands.at[k];
+            assert_false(is_plate(b) && a->x < b->x + b->w && b->x < a->x + a->w &&
+                         a->y < b->y + b->h && b->y < a->y + a->h);
+        }
+    }
+    assert_int_equal(plates, 3);
+}
+
+TEST(plates_of_one_place_are_apart) {
+    USE_STATE;
+    struct timeline *tl = full();
+    static const int sizes[][2] = {{900, 500}, {1200, 700}, {1600, 900}};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        struct app_options options = {
+            .width = sizes[i][0], .height = sizes[i][1], .picture = true, .embedded_font = true};
+        struct draw_list list = {0};
+        struct error err = {0};
+        struct app *app = app_create(&options, tl, NULL, &err);
+        assert_non_null(app);
+        assert_ok(app_frame(app, &list, &err), err);
+        assert_plates_apart(&list);
+        draw_fini(&list);
+        app_destroy(app);
+    }
+    timeline_destroy(tl);
+}
+
 TEST(pixels_are_as_they_were) {
     USE_STATE;
     struct timeline *a = tiny(), *b = fixture_random(8, 3000, 60);
@@ -259,7 +313,8 @@ TEST(clips_and_blends_stay_inside) {
     draw_fini(&list);
 }
 
-SUITE(cmocka_unit_test(draw_lists_are_as_they_were), cmocka_unit_test(pixels_are_as_they_were),
+SUITE(cmocka_unit_test(draw_lists_are_as_they_were),
+      cmocka_unit_test(plates_of_one_place_are_apart), cmocka_unit_test(pixels_are_as_they_were),
       cmocka_unit_test(svg_is_as_it_was_and_escapes_its_texts),
       cmocka_unit_test(the_same_picture_twice_is_the_same_bytes),
       cmocka_unit_test(bad_sizes_are_refused), cmocka_unit_test(clips_and_blends_stay_inside))

@@ -8,6 +8,7 @@
 #include "axis.h"
 #include "label.h"
 #include "pane.h"
+#include "plates.h"
 #include "plot.h"
 #include "plot_names.h"
 #include "timeline.h"
@@ -62,20 +63,6 @@ static void draw_position_axis(struct app *app, struct draw_list *list) {
     }
 }
 
-/* A text on a plate of the plot's ground, kept inside the plot. */
-static void draw_plate(struct app *app, struct draw_list *list, const struct rect *bounds, int x,
-                       int y, uint32_t color, bool bold, const char *text) {
-    int size = app_small(app), pad = app_px(app, 4);
-    int w = font_width(app->font, text, strlen(text), size, bold) + 2 * pad;
-    int h = font_line(app->font, size) + 2;
-    x = x + w > bounds->x + bounds->w ? bounds->x + bounds->w - w : x;
-    x = x < bounds->x ? bounds->x : x;
-    y = y + h > bounds->y + bounds->h ? bounds->y + bounds->h - h : y;
-    y = y < bounds->y ? bounds->y : y;
-    draw_rect(list, x, y, w, h, (app_theme(app)->plot & 0xffffff) | 0xd8000000);
-    draw_text(list, x + pad, y + 1, size, bold, color, text);
-}
-
 static void draw_capacity(struct app *app, struct draw_list *list, const struct plot_frame *frame) {
     const struct rect *r = frame->rect;
     if (frame->track->capacity_bytes == 0)
@@ -87,38 +74,63 @@ static void draw_capacity(struct app *app, struct draw_list *list, const struct 
         draw_steps(list, r->x, r->y, r->w, r->h, app_px(app, 1), true, app_theme(app)->capacity);
     for (int i = 0; steps && i < r->w; i++)
         steps[i] = y;
-    char text[160], figure[LABEL_BYTES];
-    if (r->w < app_px(app, 400))
+}
+
+static void name_capacity(struct app *app, struct draw_list *list, const struct plot_frame *frame,
+                          struct plates *plates) {
+    const struct rect *r = frame->rect;
+    int y = plot_y(frame, (double)frame->track->capacity_bytes);
+    if (frame->track->capacity_bytes == 0 || y < r->y || y >= r->y + r->h ||
+        r->w < app_px(app, 400))
         return;
+    char text[160], figure[LABEL_BYTES];
     snprintf(text, sizeof text, "%.60s %s", app_text(app, TEXT_CAPACITY),
              label_bytes(frame->track->capacity_bytes, figure));
-    draw_plate(app, list, r, r->x + r->w, y + app_px(app, 4), app_theme(app)->capacity, false,
-               text);
+    plates_draw(app, list, plates, r->x + r->w, y + app_px(app, 4), app_theme(app)->capacity, false,
+                text);
+}
+
+/* Where an out-of-memory is in the plot; -1: not in view. */
+static int oom_x(const struct app *app, const struct plot_frame *frame,
+                 const struct timeline_oom *oom) {
+    struct ruler ruler = app_ruler(app);
+    if (oom->event >= frame->track->tl->events.count)
+        return -1;
+    int x = view_x(&app->view, ruler_position(&ruler, oom->event + 1), frame->rect->w);
+    return x < frame->rect->w ? x : -1;
 }
 
 static void draw_ooms(struct app *app, struct draw_list *list, const struct plot_frame *frame) {
     const struct rect *r = frame->rect;
-    struct ruler ruler = app_ruler(app);
     const struct timeline *tl = frame->track->tl;
     for (size_t i = 0; i < tl->ooms.count && i < 1000; i++) {
-        if (tl->ooms.at[i].event >= tl->events.count)
+        int x = oom_x(app, frame, &tl->ooms.at[i]);
+        if (x >= 0)
+            draw_rect(list, r->x + x - 1, r->y, app_px(app, 2), r->h, app_theme(app)->warn);
+    }
+}
+
+static void name_ooms(struct app *app, struct draw_list *list, const struct plot_frame *frame,
+                      struct plates *plates) {
+    const struct rect *r = frame->rect;
+    const struct timeline *tl = frame->track->tl;
+    for (size_t i = 0; i < tl->ooms.count && i < 1000; i++) {
+        int x = oom_x(app, frame, &tl->ooms.at[i]);
+        if (x < 0)
             continue;
-        int x = view_x(&app->view, ruler_position(&ruler, tl->ooms.at[i].event + 1), r->w);
-        if (x < 0 || x >= r->w)
-            continue;
-        draw_rect(list, r->x + x - 1, r->y, app_px(app, 2), r->h, app_theme(app)->warn);
         char text[160], figure[LABEL_BYTES];
         snprintf(text, sizeof text, "%.60s: %s", app_text(app, TEXT_OUT_OF_MEMORY),
                  label_bytes(tl->ooms.at[i].rounded_bytes, figure));
         int width = font_width(app->font, text, strlen(text), app_small(app), true);
         int gap = app_px(app, 6), left = x > r->w / 2 ? x - width - 3 * gap : x + gap;
-        draw_plate(app, list, r, r->x + left, r->y + app_px(app, 44), app_theme(app)->warn, true,
-                   text);
+        plates_draw(app, list, plates, r->x + left, r->y + app_px(app, 44), app_theme(app)->warn,
+                    true, text);
     }
 }
 
 /* A ring at the exact event and the bytes beside it. */
-static void draw_peak(struct app *app, struct draw_list *list, const struct plot_frame *frame) {
+static void draw_peak(struct app *app, struct draw_list *list, const struct plot_frame *frame,
+                      struct plates *plates) {
     const struct rect *r = frame->rect;
     struct ruler ruler = app_ruler(app);
     const struct lod_node *peak = &frame->track->lod.peak;
@@ -133,13 +145,14 @@ static void draw_peak(struct app *app, struct draw_list *list, const struct plot
     for (int row = 0; row < size; row++) /* a triangle that points down at it */
         draw_rect(list, x - (size - row - 1), y - app_px(app, 2) - size + row, 2 * (size - row) - 1,
                   1, app_theme(app)->ink);
+    plates_keep(plates, (struct rect){x - size, y - app_px(app, 2) - size, 2 * size, size});
     char text[160], figure[LABEL_BYTES];
     snprintf(text, sizeof text, "%.60s %s", app_text(app, TEXT_PEAK),
              label_bytes(peak->max, figure));
     int width = font_width(app->font, text, strlen(text), app_small(app), true);
     int line = font_line(app->font, app_small(app));
-    draw_plate(app, list, r, x - width / 2 - app_px(app, 4), y - size - line - app_px(app, 7),
-               app_theme(app)->ink, true, text);
+    plates_draw(app, list, plates, x - width / 2 - app_px(app, 4), y - size - line - app_px(app, 7),
+                app_theme(app)->ink, true, text);
 }
 
 static void draw_cursor(struct app *app, struct draw_list *list) {
@@ -236,11 +249,15 @@ static void draw_one(struct app *app, struct draw_list *list, const struct plot_
     draw_unclip(list);
 }
 
-static void draw_marks(struct app *app, struct draw_list *list, const struct plot_frame *frame) {
+/* The lines first: a plate covers them. The peak's is beside its mark, the others give way. */
+static void draw_marks(struct app *app, struct draw_list *list, const struct plot_frame *frame,
+                       struct plates *plates) {
     const struct rect *r = frame->rect;
     draw_clip(list, r->x, r->y, r->w, r->h);
     draw_ooms(app, list, frame);
-    draw_peak(app, list, frame);
+    draw_peak(app, list, frame, plates);
+    name_ooms(app, list, frame, plates);
+    name_capacity(app, list, frame, plates);
     draw_unclip(list);
 }
 
@@ -257,15 +274,17 @@ static void draw_below(struct app *app, struct draw_list *list) {
     draw_one(app, list, &a);
     draw_one(app, list, &b);
     const struct plot_frame *const frames[2] = {&a, &b};
+    struct plates plates[2] = {{.bounds = &upper}, {.bounds = &lower}};
     for (int i = 0; i < 2; i++) {
         const struct timeline *tl = frames[i]->track->tl;
         const char *name = timeline_text(tl, tl->title), *slash = strrchr(name, '/');
-        draw_plate(app, list, frames[i]->rect, upper.x + app_px(app, 8),
-                   frames[i]->rect->y + app_px(app, 6), app_theme(app)->ink, true,
-                   slash ? slash + 1 : name);
+        plates_draw(app, list, &plates[i], upper.x + app_px(app, 8),
+                    frames[i]->rect->y + app_px(app, 6), app_theme(app)->ink, true,
+                    slash ? slash + 1 : name);
     }
     draw_cursor(app, list);
-    draw_marks(app, list, &a);
+    draw_marks(app, list, &a, &plates[0]);
+    name_capacity(app, list, &b, &plates[1]);
     draw_tooltip(app, list, &a);
     draw_tooltip(app, list, &b);
 }
@@ -291,7 +310,8 @@ static void draw(struct app *app, struct draw_list *list) {
     }
     draw_zoom_range(app, list);
     draw_cursor(app, list);
-    draw_marks(app, list, &frame);
+    struct plates plates = {.bounds = r};
+    draw_marks(app, list, &frame, &plates);
     draw_tooltip(app, list, &frame);
 }
 
