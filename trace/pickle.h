@@ -7,8 +7,8 @@
  * handler keeps what it learns in the container's role and record. Shared and cyclic containers are
  * only handles that come again; nothing here walks them.
  *
- * Source of the format: Python's pickletools (protocols 0 to 5); the data opcodes of reference 2.1
- * and the text opcodes of protocols 0 and 1. Ownership: the reader owns everything but the bytes,
+ * Source of the format: Python's pickletools (protocols 0 to 5); its data opcodes, and the text
+ * opcodes of protocols 0 and 1; which ones is in docs/formats.md. Ownership: the reader owns everything but the bytes,
  * which must outlive it. One thread. */
 #ifndef PICKLE_H
 #define PICKLE_H

@@ -7,7 +7,8 @@
  *          entry speaks of
  *   emit   goes forward again, with all blocks of the start known, and gives each block its size
  *          by the gap it lands in
- * Source of the rules: the allocator specification's section on importing a snapshot. */
+ * Source of the rules: c10/cuda/CUDACachingAllocator.cpp (record_trace, snapshot) and
+ * torch/csrc/cuda/memory_snapshot.cpp; docs/formats.md. */
 #ifndef SNAPSHOT_BUILD_H
 #define SNAPSHOT_BUILD_H
 

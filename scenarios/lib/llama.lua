@@ -1,6 +1,6 @@
 -- llama.lua: LlamaForCausalLM as Transformers 5.24 runs it (models/llama/modeling_llama.py), name by name, because a name
 -- is what keeps a tensor alive. Mistral, Qwen2 and Qwen3 are the same code but for what config says; other families
--- (phi3.lua, gemma.lua, moe.lua, deepseek.lua) bring classes of their own in place of some of these (config.classes).
+-- (phi3.lua, gemma.lua, experts.lua, deepseek.lua) bring classes of their own in place of some of these (config.classes).
 local nn = use "nn"
 local F = use "functional"
 local masking = use "masking"

@@ -349,7 +349,7 @@ static enum alloc_result empty_cache(struct alloc *alloc) {
 
 /* --- life, settings, statistics --- */
 
-/* Releases in which a rule of allocator.md 12 to 15 changed. */
+/* Releases in which a rule of c10/cuda/CUDACachingAllocator.cpp changed (docs/allocators.md). */
 enum {
     SINCE_INNER_REDIRECT_WINS = 10,
     SINCE_FULL_FRACTION_LIFTS_LIMIT = 10,

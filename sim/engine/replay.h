@@ -13,7 +13,7 @@
  *   record_stream   a free whose completion stands apart from it waits for the recorded completion
  *   empty_cache     segments given back where no request stands that could be the cause
  *   private pools   a request goes to the pool of the segment that served it
- * Source of the rules: the allocator specification's sections 9 and 16. */
+ * Rules: docs/replay.md, and of the allocator docs/allocators.md. */
 #ifndef REPLAY_H
 #define REPLAY_H
 

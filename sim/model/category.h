@@ -1,5 +1,5 @@
 /* category.h: what a block is for: the bands of reports, curves and the viewer, bottom to top.
- * Chinese names as the glossary of docs has them. Order and colours: docs/viewer.md. */
+ * The Chinese names are those of the viewer. Order and meaning: docs/viewer.md. */
 #ifndef CATEGORY_H
 #define CATEGORY_H
 

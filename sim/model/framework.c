@@ -1,5 +1,6 @@
-/* framework.c: see framework.h. Sources: allocator.md 15 (tie rule), steps.md 12 and 19, and recordings of the releases
- * themselves (docs/validation.md). */
+/* framework.c: see framework.h. Sources: c10/cuda/CUDACachingAllocator.cpp (BlockComparatorSize: the tie rule),
+ * ATen/cuda/CUDABlas.cpp and CublasHandlePool.cpp (workspaces), and recordings of the releases themselves
+ * (docs/validation.md). */
 #include "framework.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* counters.h: the sums over a timeline at an event, by walking the events once. Names and rules are PyTorch's
- * (memory_stats; allocator.md 11):
+ * (torch.cuda.memory_stats; c10/cuda/CUDACachingAllocator.cpp, getDeviceStats):
  *   allocated  sum of block sizes, down at FREE_REQUESTED      active     likewise, down at FREE_COMPLETED
  *   requested  sum of requested sizes, down at FREE_COMPLETED  reserved   segments and mapped ranges
  * One set for a device. Only devices with ordinal == `device` count. */

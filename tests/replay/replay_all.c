@@ -1,5 +1,6 @@
 /* replay_all.c: replays every trace of some folders with the settings it was recorded with, and
- * prints a row for each: replay_all FOLDER ... Exit status 1 when a row is not equal.
+ * prints a row for each: replay_all FOLDER ... Exit status 1 when a row is not equal, 77 when there
+ * was none.
  *
  * Beside the replay's own verdict the figures of expected.json (of the folder) and of NAME.json
  * (statistics that the framework itself reported at marks of the run) must come out. */
@@ -336,5 +337,7 @@ int main(int argc, char **argv) {
            ", marks %zu of %zu, expected figures %zu of %zu\n",
            t.equal, t.traces, t.addr_ok, t.allocs, t.segments_ok, t.segments, t.releases_ok,
            t.releases, t.marks_equal, t.marks, t.expected_equal, t.expected);
+    if (t.traces == 0)
+        return 77; /* nothing was compared */
     return t.equal == t.traces ? 0 : 1;
 }
