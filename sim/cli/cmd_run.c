@@ -6,6 +6,7 @@
 
 #include "cli.h"
 #include "framework.h"
+#include "need.h"
 #include "picture.h"
 #include "report.h"
 #include "text.h"
@@ -152,7 +153,9 @@ static int report_result(const struct cli *cli, const struct source_result *resu
         error_host_memory(err);
         return cli_fail(err);
     }
-    bool ok = report_init(&report, result->timeline, &facts.run, err), fits = true;
+    bool is_told = !cli->quiet || cli->json, fits = true;
+    bool ok = (!is_told || need_find(cli, result, &facts.run.need, err)) &&
+              report_init(&report, result->timeline, &facts.run, err);
     if (ok) {
         fits = report.fits;
         if (!cli->quiet && !is_stdout(cli->json) && !is_stdout(cli->csv) && !is_stdout(cli->svg) &&

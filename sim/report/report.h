@@ -30,6 +30,13 @@ struct report_param {
     const char *name, *value;
 };
 
+/* A run that did not fit, simulated again. */
+struct report_need {
+    uint64_t bytes; /* of the device, without a limit; 0: unknown */
+    bool has_expandable, fits_with_expandable;
+    uint64_t expandable_bytes; /* of the device, with expandable_segments:True */
+};
+
 /* What the caller knows beside the timeline. NULL and 0: unknown or none. */
 struct report_run {
     const char *scenario;                            /* path; NULL: the timeline's title */
@@ -38,6 +45,7 @@ struct report_run {
     size_t param_count;
     const char *estimate; /* a textbook estimate to print beside this run's figures, NULL: none */
     const char *note; /* what the reader should know of this run's variants; one or more lines */
+    struct report_need need;
     uint64_t max_split_bytes; /* 0: unlimited */
     bool has_alloc_retries;
     uint64_t alloc_retries;

@@ -63,8 +63,21 @@ static void add_param(struct json *j, const struct report_param *p) {
     }
 }
 
+static void add_need(struct json *j, const struct report_need *need) {
+    if (need->bytes > 0)
+        json_u64(j, "would_need_bytes", need->bytes);
+    else
+        json_null(j, "would_need_bytes");
+    if (need->has_expandable)
+        json_bool(j, "fits_with_expandable_segments", need->fits_with_expandable);
+    else
+        json_null(j, "fits_with_expandable_segments");
+}
+
 static void add_head(struct json *j, const struct report *r) {
     json_bool(j, "fits", r->fits);
+    if (!r->fits)
+        add_need(j, &r->run->need);
     json_text(j, "title", report_title(r));
     add_text_or_null(j, "source", timeline_text(r->tl, r->tl->source_kind));
     add_text_or_null(j, "framework", report_framework(r));

@@ -50,6 +50,23 @@ static void write_params(const struct report *r, uint32_t width, struct text *ou
         text_add(out, "\n");
 }
 
+static void write_need(const struct report_need *need, struct text *out) {
+    if (need->bytes == 0 && !need->has_expandable)
+        return;
+    text_add(out, "  ");
+    if (need->bytes > 0) {
+        text_add(out, "would need ");
+        format_short(out, need->bytes);
+    }
+    if (need->has_expandable) {
+        text_format(out, "%swith expandable_segments:True %s", need->bytes > 0 ? "; " : "",
+                    need->fits_with_expandable ? "fits, at most " : "does not fit either");
+        if (need->fits_with_expandable)
+            format_short(out, need->expandable_bytes);
+    }
+    text_add(out, "\n");
+}
+
 static void write_verdict(const struct report *r, struct text *out) {
     const struct peaks *p = &r->peaks;
     if (r->fits && !p->has_device) { /* a recorded run on a device unknown */
@@ -69,6 +86,8 @@ static void write_verdict(const struct report *r, struct text *out) {
         format_short(out, p->total_bytes);
     }
     text_add(out, "\n");
+    if (!r->fits)
+        write_need(&r->run->need, out);
 }
 
 static void write_head(const struct report *r, uint32_t width, struct text *out) {

@@ -23,6 +23,9 @@ void source_result_fini(struct source_result *result) {
     memset(result, 0, sizeof *result);
 }
 
+/* Shares of it (memory fractions) are without end too. */
+#define UNLIMITED_BYTES (UINT64_C(1) << 50)
+
 /* What the options name, looked up. */
 static bool resolve(const struct source_options *options, struct source_result *out,
                     struct error *err) {
@@ -33,6 +36,8 @@ static bool resolve(const struct source_options *options, struct source_result *
     if (!device_parse(options->device ? options->device : "A100-80GB", &out->device, err))
         return false;
     const char *settings = options->alloc_settings ? options->alloc_settings : "";
+    if (options->unlimited_device)
+        out->device.total_bytes = UNLIMITED_BYTES;
     if (alloc_settings_parse(settings, out->framework, &out->settings, err))
         return true;
     if (err->code == ERROR_BAD_INPUT)

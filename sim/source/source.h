@@ -30,6 +30,7 @@ struct source_options {
     const char *const *sets;    /* "name=value" */
     size_t set_count;
     const char *library_dir;                 /* scenarios/lib; NULL: beside the scenario */
+    bool unlimited_device;                   /* its memory never ends: what would a run take? */
     uint64_t max_requests, max_instructions; /* limits against endless scenarios; 0: the defaults */
     const volatile sig_atomic_t *interrupted;
     /* (optional) while a trace is read; false cancels */

@@ -1,5 +1,5 @@
 # the estimate stands beside the defaults alone; recorded stacks are told by the frame of the user
 llama=$ROOT/scenarios/llama7b.lua
 vramsim run "$llama" --no-view | grep -A 9 '^textbook'
-vramsim run "$llama" --no-view --set batch=2 | grep -c textbook
+echo "$(vramsim run "$llama" --no-view --set batch=2 | grep -c textbook) with another batch"
 vramsim run "$ROOT/tests/data/traces/recorded_from_empty.pickle.zst" --no-view | sed -n '/^held by source line/,/^$/p'

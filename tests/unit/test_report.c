@@ -62,7 +62,8 @@ TEST(an_estimate_has_its_columns) {
 
 TEST(report_of_a_run_out_of_memory_says_by_how_much) {
     USE_STATE;
-    struct report_run run = {.scenario = "scenarios/big.lua"};
+    struct report_run run = {.scenario = "scenarios/big.lua",
+                             .need = {.bytes = 1241 * MIB, .has_expandable = true}};
     struct report_style style = {.width = 80, .chart_height = 6, .has_unicode = true};
     struct timeline *tl = tl_build(tl_out_of_memory);
     tl->ooms.at[0].segment_bytes = 600 * MIB;
