@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "error.h"
+#include "holder_fold.h"
 #include "liveness.h"
 #include "text.h"
 #include "timeline.h"
@@ -23,7 +24,9 @@ struct node {
 struct builder {
     struct holder_tree *tree;
     ARRAY(struct node) nodes;
-    struct text path; /* scratch: the prefix under way */
+    struct text path;  /* scratch: the prefix under way */
+    struct text plain; /* likewise, nothing folded */
+    struct holder_fold fold;
     const struct holder_tree_options *options;
 };
 
@@ -48,18 +51,18 @@ static bool find_node(struct builder *b, uint32_t parent, uint32_t *node) {
     return true;
 }
 
-static bool is_number(const char *s, size_t n) {
-    for (size_t i = 0; i < n; i++)
-        if (s[i] < '0' || s[i] > '9')
-            return false;
-    return n > 0;
-}
-
 static void add_part(struct builder *b, const char *part, size_t length) {
+    const char *label = NULL;
+    if (b->options->fold_indices) {
+        if (b->plain.length > 0)
+            text_add(&b->plain, ".");
+        text_add_bytes(&b->plain, part, length);
+        label = holder_fold_label(&b->fold, text_get(&b->plain), b->plain.length);
+    }
     if (b->path.length > 0)
         text_add(&b->path, ".");
-    if (b->options->fold_indices && is_number(part, length))
-        text_add(&b->path, "*");
+    if (label)
+        text_add(&b->path, label);
     else
         text_add_bytes(&b->path, part, length);
 }
@@ -67,7 +70,7 @@ static void add_part(struct builder *b, const char *part, size_t length) {
 /* Adds a sum to the path's node and to all above it. Empty parts ("a..b") are skipped. */
 static bool add_path(struct builder *b, const char *path, const struct holder_sum *sum) {
     uint32_t node = 0;
-    b->path.length = 0;
+    b->path.length = b->plain.length = 0;
     for (uint32_t depth = 0; *path && depth < HOLDER_DEPTH_LIMIT;) {
         size_t n = strcspn(path, ".");
         if (n > 0) {
@@ -195,9 +198,12 @@ bool holder_tree_find(const struct timeline *tl, uint8_t device, uint32_t event,
     if (!strtab_init(&out->strings))
         return error_host_memory(err);
     struct builder b = {.tree = out, .options = options};
-    bool ok = build_nodes(tl, device, event, &b) && emit_below(&b, 0, 0);
+    bool ok = (!options->fold_indices || holder_fold_init(&b.fold, tl, device)) &&
+              build_nodes(tl, device, event, &b) && emit_below(&b, 0, 0) && !b.plain.failed;
     array_fini(&b.nodes);
     text_fini(&b.path);
+    text_fini(&b.plain);
+    holder_fold_fini(&b.fold);
     if (ok)
         return true;
     holder_tree_fini(out);

@@ -7,8 +7,8 @@
  *     model.norm ...
  *
  * Rows come depth first, siblings by bytes down, then by path. Blocks without an owner are one row
- * "(unknown)" at depth 0. With fold_indices parts that are numbers become "*", so that 32 equal
- * layers are one row. */
+ * "(unknown)" at depth 0. With fold_indices equal numbered modules are one row, "*"
+ * (holder_fold.h). */
 #ifndef HOLDER_TREE_H
 #define HOLDER_TREE_H
 

@@ -176,6 +176,26 @@ TEST(tree_rows_sum_up_to_their_parent) {
     timeline_destroy(tl);
 }
 
+TEST(numbered_modules_are_one_row_when_they_are_equal) {
+    USE_STATE;
+    const struct holder_tree_options fold = {.fold_indices = true};
+    struct timeline *tl = tl_build("alloc a 1024 parameter owner=s.0\nalloc b 512 owner=s.1\n"
+                                   "alloc c 2048 parameter owner=s.2\n");
+    assert_tree(tl, fold, "s 7\n s.2 4\n s.0 2\n s.1 1\n");
+    timeline_destroy(tl);
+    tl = tl_build("alloc a 512 parameter owner=l.0.up\nalloc b 1024 parameter owner=l.1.gate\n"
+                  "alloc c 1024 parameter owner=l.2.gate\nalloc d 512 owner=l.2.act\n"
+                  "alloc e 1024 parameter owner=l.3.gate\n");
+    assert_tree(tl, fold, "l 8\n l.1-3 7\n  l.1-3.gate 6\n  l.1-3.act 1\n l.0 1\n  l.0.up 1\n");
+    timeline_destroy(tl);
+    tl = tl_build("alloc a 512 parameter owner=0.w\nalloc b 512 parameter owner=0.w.9\n"
+                  "alloc c 512 parameter owner=2.w\nalloc d 512 parameter owner=4.w\n"
+                  "alloc e 512 parameter owner=6.w\nalloc f 512 parameter owner=8.w\n");
+    assert_tree(tl, (struct holder_tree_options){.fold_indices = true, .depth = 1},
+                "2,4,6.. 4\n0 2\n");
+    timeline_destroy(tl);
+}
+
 TEST(every_figure_survives_exhausted_host_memory) {
     USE_STATE;
     struct timeline *tl = tl_random(7, 200);
@@ -297,5 +317,6 @@ SUITE(cmocka_unit_test(peak_is_the_first_event_that_reaches_it),
       cmocka_unit_test(largest_blocks_come_first_and_older_ones_among_equals),
       cmocka_unit_test(a_stack_is_told_by_the_frame_of_the_user),
       cmocka_unit_test(tree_rows_sum_up_to_their_parent),
+      cmocka_unit_test(numbered_modules_are_one_row_when_they_are_equal),
       cmocka_unit_test(every_figure_survives_exhausted_host_memory),
       cmocka_unit_test(peaks_of_random_timelines_are_those_of_brute_force))
