@@ -217,8 +217,9 @@ local makers = {
 optim.names = { "sgd", "momentum", "nesterov", "adam", "adamw", "amsgrad", "adagrad", "nadam", "rmsprop", "rmsprop_centered",
   "adafactor", "muon" }
 
--- weight_decay: nil or negative for the optimizer's own default.
+-- impl: nil for foreach. weight_decay: nil or negative for the optimizer's own default.
 function optim.make(name, params, impl, weight_decay)
+  base.check_word("optimizer", name, optim.names)
   local options = { impl = impl }
   if weight_decay and weight_decay >= 0 then
     options.weight_decay = weight_decay

@@ -20,8 +20,25 @@ function base.set_state(self, i, name, tensor)
   return self.state[i][name]
 end
 
--- step(optimizer) runs without recording.
+-- "'word' is no KIND; known are: a, b"
+function base.check_word(kind, word, known)
+  for i = 1, #known do
+    if known[i] == word then
+      return
+    end
+  end
+  error(string.format("'%s' is no %s; known are: %s", tostring(word), kind, table.concat(known, ", ")))
+end
+
+local impls = { "forloop", "foreach", "fused" }
+
+-- step(optimizer) runs without recording. options.impl: the form of the step; as PyTorch on a GPU, foreach unless told.
 function base.new(params, options, step)
+  if type(params) == "table" and #params == 0 then
+    error("an optimizer wants a list of parameters: nn.parameters(model)")
+  end
+  options.impl = options.impl or "foreach"
+  base.check_word("form of an optimizer", options.impl, impls)
   local self = {
     params = torch.keep(params),
     options = options,

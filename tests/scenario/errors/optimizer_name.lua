@@ -1,0 +1,1 @@
+use("optim").make("adam2", torch.list())
