@@ -3,7 +3,8 @@
 vs_test(scenario_files USES scenario)
 set_tests_properties(scenario_files PROPERTIES DISABLED TRUE)
 foreach(folder names errors autograd)
-  add_test(NAME scenario_${folder} COMMAND test_scenario_files ${CMAKE_CURRENT_SOURCE_DIR}/scenario/${folder})
+  add_test(NAME scenario_${folder} COMMAND test_scenario_files tests/scenario/${folder}
+    WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}) # messages shorten long paths
 endforeach()
 
 # The lifetimes beside what Python itself does. Comprehensions share their function's frame from 3.12 on.

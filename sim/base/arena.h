@@ -1,6 +1,6 @@
 /* arena.h: memory that is freed all at once. Blocks of growing size in a list; nothing moves.
  *
- *   first -> [block header | used ........ | free ]  -> next block -> ...
+ *   last -> [block header | used ........ | free ]  -> previous block -> ...
  *
  * Ownership: the arena owns what it hands out; arena_fini frees everything. Zero bytes are an empty arena. */
 #ifndef ARENA_H

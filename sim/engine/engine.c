@@ -75,12 +75,10 @@ static uint32_t add_event(struct engine *engine, enum event_kind kind, uint64_t 
     return index;
 }
 
-/* Segments are found from the newest: most blocks go where memory was taken last. */
+/* By halves, as the planner hands out growing addresses; where it did not, from the newest on. */
 static uint32_t find_segment(const struct engine *engine, uint64_t address) {
     const struct timeline *tl = engine->timeline;
-    size_t low = 0,
-           high =
-               tl->segments.count; /* addresses grow with creation: a bump planner hands them out */
+    size_t low = 0, high = tl->segments.count;
     while (low < high) {
         size_t middle = (low + high) / 2;
         if (tl->segments.at[middle].address < address)
@@ -295,14 +293,6 @@ static void sink_release(void *user, uint32_t block) {
     engine->freeing = TIMELINE_NONE;
 }
 
-static void sink_use_stream(void *user, uint32_t block, uint64_t stream) {
-    struct engine *engine = user;
-    const struct timeline_block *b = &engine->timeline->blocks.at[block];
-    add_event(engine, EVENT_STREAM_USE, b->address, b->requested_bytes, block, stream);
-    if (alloc_record_stream(engine->allocator, b->address, stream) != ALLOC_OK)
-        fail_memory(engine);
-}
-
 static void sink_label(void *user, uint32_t block, enum category category, const char *owner,
                        const char *name) {
     struct engine *engine = user;
@@ -454,7 +444,6 @@ struct tape_sink engine_sink(struct engine *engine) {
     return (struct tape_sink){.user = engine,
                               .request = sink_request,
                               .release = sink_release,
-                              .use_stream = sink_use_stream,
                               .label = sink_label,
                               .kernel = sink_kernel,
                               .phase = sink_phase,

@@ -120,9 +120,9 @@ static void add_oom_bytes(const char *name, uint64_t bytes, struct text *out) {
     text_add(out, "\n");
 }
 
-static void add_oom_text(const char *name, const char *value, const char *none, struct text *out) {
+static void add_oom_text(const char *name, const char *value, struct text *out) {
     text_format(out, "  %-24s  ", name);
-    format_safe(out, *value ? value : none);
+    format_safe(out, value && *value ? value : "unknown");
     text_add(out, "\n");
 }
 
@@ -133,10 +133,8 @@ static void write_oom(const struct report *r, struct text *out) {
     text_add(out, ", t = ");
     format_time(out, peak_time_ns(r->tl, o->event));
     text_add(out, "\n");
-    bool has_names = r->tl->has & TIMELINE_HAS_OWNER;
-    add_oom_text("op", timeline_text(r->tl, o->op), has_names ? "outside any op" : "unknown", out);
-    add_oom_text("for", timeline_text(r->tl, o->owner),
-                 has_names ? "outside any module" : "unknown", out);
+    add_oom_text("op", timeline_text(r->tl, o->op), out);
+    add_oom_text("for", timeline_text(r->tl, o->owner), out);
     add_oom_bytes("requested", o->requested_bytes, out);
     add_oom_bytes("rounded", o->rounded_bytes, out);
     add_oom_bytes("asked of the driver", o->segment_bytes, out);
@@ -145,7 +143,7 @@ static void write_oom(const struct report *r, struct text *out) {
     add_oom_bytes("allocated then", o->allocated_bytes, out);
     add_oom_bytes("reserved then", o->reserved_bytes, out);
     if (o->message)
-        add_oom_text("the framework says", timeline_text(r->tl, o->message), "", out);
+        add_oom_text("the framework says", timeline_text(r->tl, o->message), out);
 }
 
 /* --- the peak --- */
@@ -313,8 +311,7 @@ static void write_ops(const struct report *r, struct text *out) {
         const char *name = e->is_others ? "(others)" : strtab_text(&r->ops.strings, e->name);
         line = out->length;
         text_add(out, "  ");
-        const char *none = r->ops_are_frames ? "(no stack)" : "(outside any op)";
-        format_safe_cut(out, *name ? name : none, 2 * NAME_WIDTH - 3);
+        format_safe_cut(out, *name ? name : "(unknown)", 2 * NAME_WIDTH - 3);
         format_pad(out, line, 2 * NAME_WIDTH);
         format_bytes(out, e->sum.bytes);
         size_t column = out->length;

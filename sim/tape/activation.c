@@ -169,6 +169,14 @@ static void unary_(struct tape *tape, struct op_call *call, const struct backwar
     call->out[call->out_count++] = tensor_ref(t);
 }
 
+static void run_sqrt_(struct tape *tape, struct op_call *call) {
+    unary_(tape, call, &sqrt_backward, SAVES_OUTPUT);
+}
+
+static void run_rsqrt_(struct tape *tape, struct op_call *call) {
+    unary_(tape, call, &rsqrt_backward, SAVES_OUTPUT);
+}
+
 static void run_relu_(struct tape *tape, struct op_call *call) {
     unary_(tape, call, &relu_backward, SAVES_OUTPUT);
 }
@@ -192,9 +200,8 @@ static const struct backward_op pow_backward = {"PowBackward0", backward_pow};
 /* A number to the power of a tensor: the number becomes a 0-dim double on the device for the
  * duration (ATen Pow.cpp, pow_Scalar_out: wrapped_scalar_tensor(base, exp.device())). */
 static struct tensor *pow_of_number(struct tape *tape, struct tensor *exponent, bool floating) {
-    enum dtype dtype =
-        dtype_is_float(exponent->dtype) || !floating ? exponent->dtype : DTYPE_FLOAT32;
-    struct tensor *out = elementwise(tape, "pow", dtype, &exponent, 1);
+    struct tensor *out =
+        elementwise(tape, "pow", aten_scalar_type(exponent, floating), &exponent, 1);
     struct shape scalar = {.ndim = 0};
     tensor_unref(tape, aten_full(tape, &scalar, floating ? DTYPE_FLOAT64 : DTYPE_INT64));
     return out;
@@ -209,29 +216,24 @@ static void run_pow(struct tape *tape, struct op_call *call) {
     }
     if (call->arg[1].tensor) {
         struct tensor *in[2] = {t, call->arg[1].tensor};
-        if (tape->grad_enabled && (in[0]->requires_grad || in[1]->requires_grad))
-            tape_fail(tape, ERROR_BAD_SCENARIO,
-                      "pow: the gradient of a tensor to the power of a tensor is not modelled");
-        enum dtype dtype =
-            dtype_is_float(in[1]->dtype) ? dtype_promote(in[0]->dtype, in[1]->dtype) : in[0]->dtype;
-        call->out[call->out_count++] = elementwise(tape, "pow", dtype, in, 2);
+        op_refuse_gradient(tape, call);
+        op_give(call, elementwise(tape, "pow", aten_result_type(t, in[1]), in, 2));
         return;
     }
     struct node *node = node_create(tape, &pow_backward, &t, 1, 1);
     node_save(tape, node, 0, t);
-    struct tensor *out = elementwise(tape, "pow", t->dtype, &t, 1);
+    enum dtype dtype = aten_scalar_type(t, call->arg[1].floating);
+    struct tensor *out = elementwise(tape, "pow", dtype, &t, 1);
     node_set_output(node, out, 0);
     node_finish(tape, node);
     call->out[call->out_count++] = out;
 }
 
-/* clamp(min, max): the gradient is masked; two masks of a byte an element and their union
+/* clamp(min, max): the gradient would be masked by two masks of a byte an element and their union
  * (derivatives.yaml clamp). */
 static void run_clamp(struct tape *tape, struct op_call *call) {
     struct tensor *t = call->arg[0].tensor;
-    if (tape->grad_enabled && t->requires_grad)
-        tape_fail(tape, ERROR_BAD_SCENARIO,
-                  "clamp: its gradient is not modelled yet; call it under no_grad");
+    op_refuse_gradient(tape, call);
     call->out[call->out_count++] = elementwise(tape, "clamp", t->dtype, &t, 1);
 }
 
@@ -239,6 +241,8 @@ const struct op ops_activation[] = {
     {"neg", "self:T", AUTOCAST_NONE, "-self", run_neg, NULL},
     {"rsqrt", "self:T", AUTOCAST_FP32, "1 / sqrt(self)", run_rsqrt, NULL},
     {"sqrt", "self:T", AUTOCAST_NONE, "square root", run_sqrt, NULL},
+    {"sqrt_", "self:T", AUTOCAST_NONE, "self = sqrt(self)", run_sqrt_, NULL},
+    {"rsqrt_", "self:T", AUTOCAST_NONE, "self = 1 / sqrt(self)", run_rsqrt_, NULL},
     {"exp", "self:T", AUTOCAST_FP32, "e to the power of self", run_exp, NULL},
     {"sin", "self:T", AUTOCAST_NONE, "sine", run_sin, NULL},
     {"cos", "self:T", AUTOCAST_NONE, "cosine", run_cos, NULL},

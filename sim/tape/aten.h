@@ -4,6 +4,7 @@
 #ifndef ATEN_H
 #define ATEN_H
 
+#include "size.h"
 #include "tape.h"
 
 /* factory.c */
@@ -13,6 +14,8 @@ struct tensor *aten_ones_like(struct tape *tape, struct tensor *t);
 struct tensor *aten_zeros_like(struct tape *tape, struct tensor *t);
 
 /* elementwise.c. A scalar operand is a Python number: `floating` tells int from float. */
+enum dtype aten_result_type(const struct tensor *a, const struct tensor *b);
+enum dtype aten_scalar_type(const struct tensor *a, bool floating); /* of a and a number */
 struct tensor *aten_add(struct tape *tape, struct tensor *a, struct tensor *b);
 void aten_add_(struct tape *tape, struct tensor *a, struct tensor *b); /* below autograd */
 void aten_add_recorded_(struct tape *tape, struct tensor *self, struct tensor *other);
@@ -48,6 +51,8 @@ void reduce_into(struct tape *tape, const char *name, struct tensor *out, struct
 struct tensor *aten_max_all(struct tape *tape, struct tensor *t); /* 0-dim */
 
 /* view.c */
+/* The dims but the last as one; of 1 or more dims. */
+struct shape aten_matrix_shape(const struct shape *shape);
 struct tensor *aten_view(struct tape *tape, struct tensor *t, const struct shape *shape);
 struct tensor *aten_reshape(struct tape *tape, struct tensor *t, const struct shape *shape);
 struct tensor *aten_unsafe_view(struct tape *tape, struct tensor *t, const struct shape *shape);

@@ -53,7 +53,8 @@ static struct tensor *new_int64s(struct tape *tape, int64_t count) {
 
 static void attention_kernel(struct tape *tape, const char *name, const struct sizes *z,
                              uint64_t products, struct tensor *q) {
-    uint64_t flops = products * 2 * (uint64_t)(z->b * z->a * z->s * z->t * z->d);
+    uint64_t flops = products * 2 * (uint64_t)z->b * (uint64_t)z->a * (uint64_t)z->s *
+                     (uint64_t)z->t * (uint64_t)z->d;
     tape_kernel(tape, name, flops, 4 * tensor_nbytes(q), q->dtype);
 }
 

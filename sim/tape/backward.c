@@ -160,6 +160,17 @@ static void accumulate(struct tape *tape, struct node *node) {
     tape_set_name(tape, variable->grad, owner, variable->name);
 }
 
+static bool can_sum_to(struct tape *tape, const struct node *node, const struct shape *shape,
+                       const struct shape *wanted) {
+    struct shape both;
+    char a[128], b[128];
+    if (shape_broadcast(shape, wanted, &both) && shape_equal(&both, shape))
+        return true;
+    tape_fail(tape, ERROR_BAD_SCENARIO, "%s returned a gradient of shape %s for %s", node->op->name,
+              shape_format(shape, a, sizeof a), shape_format(wanted, b, sizeof b));
+    return false;
+}
+
 /* Brings results to shape and type of the forward inputs (engine.cpp validate_outputs). */
 static void validate_outputs(struct tape *tape, struct node *node, struct tensor **out) {
     for (unsigned i = 0; i < node->edge_count; i++) {
@@ -167,6 +178,8 @@ static void validate_outputs(struct tape *tape, struct node *node, struct tensor
         if (!out[i] || !edge->node)
             continue;
         if (!shape_equal(&out[i]->shape, &edge->shape)) {
+            if (tape->status != TAPE_OK || !can_sum_to(tape, node, &out[i]->shape, &edge->shape))
+                continue;
             struct tensor *summed = aten_sum_to(tape, out[i], &edge->shape);
             tensor_unref(tape, out[i]);
             out[i] = summed;

@@ -100,14 +100,18 @@ static void conv_kernel(struct tape *tape, const char *name, struct tensor *weig
 static struct shape output_shape(const struct conv *c, const struct shape *input,
                                  const struct shape *weight, const int64_t *output_padding) {
     struct shape out = *input;
-    out.size[1] = c->transposed ? weight->size[1] * c->groups : weight->size[0];
+    out.size[1] = c->transposed ? size_mul(weight->size[1], c->groups) : weight->size[0];
     for (unsigned i = 0; i < c->dims; i++) {
-        int64_t kernel = c->dilation[i] * (weight->size[i + 2] - 1) + 1;
+        int64_t reach = size_mul(c->dilation[i], weight->size[i + 2] - 1); /* a window's, less 1 */
+        int64_t size = input->size[i + 2], both = size_mul(2, c->padding[i]);
         if (c->transposed)
-            out.size[i + 2] = (input->size[i + 2] - 1) * c->stride[i] - 2 * c->padding[i] + kernel +
-                              output_padding[i];
-        else
-            out.size[i + 2] = (input->size[i + 2] + 2 * c->padding[i] - kernel) / c->stride[i] + 1;
+            out.size[i + 2] =
+                size_add(size_add(size_add(size_mul(size - 1, c->stride[i]), output_padding[i]), 1),
+                         size_add(reach, -both));
+        else /* rounded down; 0: the window is larger than the padded image */
+            out.size[i + 2] = size_add(size, both) <= reach
+                                  ? 0
+                                  : (size_add(size, both) - 1 - reach) / c->stride[i] + 1;
     }
     return out;
 }
@@ -272,10 +276,15 @@ static bool check(struct tape *tape, const struct op_call *call, const struct co
     if (fits && c->transposed)
         fits = input->shape.size[1] == weight->shape.size[0];
     else if (fits)
-        fits = input->shape.size[1] == weight->shape.size[1] * c->groups &&
+        fits = input->shape.size[1] == size_mul(weight->shape.size[1], c->groups) &&
                weight->shape.size[0] % c->groups == 0;
     for (unsigned i = 0; i < MAX_SPATIAL; i++)
-        fits = fits && c->stride[i] > 0 && c->dilation[i] > 0;
+        if (c->stride[i] < 1 || c->dilation[i] < 1 || c->padding[i] < 0) {
+            tape_fail(tape, ERROR_BAD_SCENARIO,
+                      "%s: stride and dilation must be positive, padding not negative",
+                      call->op->name);
+            return false;
+        }
     if (tape->cudnn_disabled && fits) {
         tape_fail(tape, ERROR_BAD_SCENARIO, "%s: without cuDNN it is not modelled", call->op->name);
         return false;
@@ -290,16 +299,34 @@ static bool check(struct tape *tape, const struct op_call *call, const struct co
     return false;
 }
 
+/* The result's shape; false: a window does not fit into the padded image. */
+static bool find_shape(struct tape *tape, const struct op_call *call, const struct conv *c,
+                       const struct shape *input, const struct shape *weight, struct shape *shape) {
+    int64_t output_padding[MAX_SPATIAL];
+    unsigned spatial = call->arg[0].tensor->shape.ndim - 2;
+    read_dims(tape, call, &call->arg[7], spatial, 0, output_padding);
+    *shape = output_shape(c, input, weight, output_padding);
+    for (unsigned i = 0; i < c->dims; i++) {
+        if (shape->size[i + 2] >= 1)
+            continue;
+        char a[128], b[128];
+        tape_fail(tape, ERROR_BAD_SCENARIO,
+                  "%s: weight %s does not fit into input %s with its padding", call->op->name,
+                  shape_format(&call->arg[1].tensor->shape, a, sizeof a),
+                  shape_format(&call->arg[0].tensor->shape, b, sizeof b));
+        return false;
+    }
+    return true;
+}
+
 static void run(struct tape *tape, struct op_call *call, unsigned spatial, bool transposed) {
     struct tensor *in[3] = {call->arg[0].tensor, call->arg[1].tensor, call->arg[2].tensor};
     struct conv c = {.dims = spatial == 1 ? 2 : spatial,
                      .groups = call->arg[6].integer,
                      .transposed = transposed};
-    int64_t output_padding[MAX_SPATIAL];
     read_dims(tape, call, &call->arg[3], spatial, 1, c.stride);
     read_dims(tape, call, &call->arg[4], spatial, 0, c.padding);
     read_dims(tape, call, &call->arg[5], spatial, 1, c.dilation);
-    read_dims(tape, call, &call->arg[7], spatial, 0, output_padding);
     if (!check(tape, call, &c, spatial)) {
         call->out[call->out_count++] = tensor_ref(in[0]);
         return;
@@ -309,8 +336,10 @@ static void run(struct tape *tape, struct op_call *call, unsigned spatial, bool 
     node_save(tape, node, 0, in[0]);
     node_save(tape, node, 1, in[1]);
     struct tensor *x = as_2d(tape, in[0]), *w = as_2d(tape, in[1]);
-    struct shape shape = output_shape(&c, &x->shape, &w->shape, output_padding);
-    struct tensor *out = forward(tape, &c, x, w, &shape);
+    struct shape shape;
+    struct tensor *out = find_shape(tape, call, &c, &x->shape, &w->shape, &shape)
+                             ? forward(tape, &c, x, w, &shape)
+                             : tensor_ref(x);
     if (spatial == 1)
         out = as_1d(tape, out);
     node_set_output(node, out, 0);

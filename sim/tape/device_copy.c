@@ -6,11 +6,8 @@
 #include "op.h"
 
 static bool is_recorded(struct tape *tape, const struct op_call *call) {
-    bool recorded = tape->grad_enabled && call->arg[0].tensor->requires_grad;
-    if (recorded)
-        tape_fail(tape, ERROR_BAD_SCENARIO,
-                  "%s: its gradient is not modelled yet; call it under no_grad", call->op->name);
-    return recorded;
+    op_refuse_gradient(tape, call);
+    return tape->status == TAPE_FAILED;
 }
 
 static void wait(struct tape *tape) {

@@ -135,8 +135,10 @@ static void run_repeat(struct tape *tape, struct op_call *call) {
         call->out[call->out_count++] = tensor_ref(t);
         return;
     }
-    for (unsigned i = 0; i < t->shape.ndim; i++)
-        shape.size[times->ndim - t->shape.ndim + i] *= t->shape.size[i];
+    for (unsigned i = 0; i < t->shape.ndim; i++) {
+        int64_t *size = &shape.size[times->ndim - t->shape.ndim + i];
+        *size = size_mul(*size, t->shape.size[i]);
+    }
     struct node *node = node_create(tape, &repeat_backward, &t, 1, 1);
     struct tensor *out = tape_new(tape, t->dtype, &shape);
     tape_kernel(tape, "repeat", 0, tensor_nbytes(t) + tensor_nbytes(out), t->dtype);

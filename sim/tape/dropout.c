@@ -1,5 +1,6 @@
 /* dropout.c: native_dropout (ATen/native/cuda/Dropout.cu): a mask of a byte an element, then the
- * output. Without training or at p = 0 it is the input itself; at p = 1 a product with zeros. */
+ * output. Without training or at p = 0 it is the input itself; p = 1, a product
+ * with zeros, is refused. */
 #include "op.h"
 
 /* masked_scale: the result lies in the gradient's suggested memory format: contiguous, or channels

@@ -68,7 +68,7 @@ static unsigned kind_of(enum dtype dtype) {
     return dtype_is_float(dtype) ? 2 : dtype == DTYPE_BOOL ? 0 : 1;
 }
 
-static enum dtype result_type(const struct tensor *a, const struct tensor *b) {
+enum dtype aten_result_type(const struct tensor *a, const struct tensor *b) {
     bool za = a->shape.ndim == 0, zb = b->shape.ndim == 0;
     if (za != zb) {
         const struct tensor *dim = za ? b : a, *zero = za ? a : b;
@@ -78,7 +78,7 @@ static enum dtype result_type(const struct tensor *a, const struct tensor *b) {
     return dtype_promote(a->dtype, b->dtype);
 }
 
-static enum dtype scalar_type(const struct tensor *a, bool floating) {
+enum dtype aten_scalar_type(const struct tensor *a, bool floating) {
     if (floating && !dtype_is_float(a->dtype))
         return DTYPE_FLOAT32;
     if (!floating && a->dtype == DTYPE_BOOL)
@@ -112,7 +112,7 @@ static struct tensor *linear_binary(struct tape *tape, const char *name,
                                     struct tensor *b) {
     struct tensor *in[2] = {a, b};
     struct node *node = node_create(tape, backward, in, 2, 1);
-    struct tensor *out = elementwise(tape, name, result_type(a, b), in, 2);
+    struct tensor *out = elementwise(tape, name, aten_result_type(a, b), in, 2);
     node_set_output(node, out, 0);
     node_finish(tape, node);
     return out;
@@ -132,7 +132,7 @@ void aten_add_(struct tape *tape, struct tensor *a, struct tensor *b) {
 
 struct tensor *aten_add_scalar(struct tape *tape, struct tensor *a, bool floating) {
     struct node *node = node_create(tape, &add_backward, &a, 1, 1);
-    struct tensor *out = elementwise(tape, "add", scalar_type(a, floating), &a, 1);
+    struct tensor *out = elementwise(tape, "add", aten_scalar_type(a, floating), &a, 1);
     node_set_output(node, out, 0);
     node_finish(tape, node);
     return out;
@@ -149,11 +149,11 @@ static void backward_mul(struct tape *tape, struct node *node, struct tensor **g
     }
     if (node_wants(node, 1)) {
         struct tensor *in[2] = {grads[0], node->saved[1]};
-        out[1] = elementwise(tape, "mul", result_type(in[0], in[1]), in, 2);
+        out[1] = elementwise(tape, "mul", aten_result_type(in[0], in[1]), in, 2);
     }
     if (node_wants(node, 0)) {
         struct tensor *in[2] = {grads[0], node->saved[0]};
-        out[0] = elementwise(tape, "mul", result_type(in[0], in[1]), in, 2);
+        out[0] = elementwise(tape, "mul", aten_result_type(in[0], in[1]), in, 2);
     }
 }
 
@@ -168,19 +168,19 @@ static void backward_div(struct tape *tape, struct node *node, struct tensor **g
     if (node_wants(node, 1)) { /* -grad * ((self / other) / other) */
         struct tensor *negative = elementwise(tape, "neg", grad->dtype, &grad, 1);
         struct tensor *in[2] = {node->saved[1], other};
-        struct tensor *ratio = elementwise(tape, "div", result_type(in[0], in[1]), in, 2);
+        struct tensor *ratio = elementwise(tape, "div", aten_result_type(in[0], in[1]), in, 2);
         in[0] = ratio;
         struct tensor *ratio2 = elementwise(tape, "div", ratio->dtype, in, 2);
         in[0] = negative;
         in[1] = ratio2;
-        out[1] = elementwise(tape, "mul", result_type(in[0], in[1]), in, 2);
+        out[1] = elementwise(tape, "mul", aten_result_type(in[0], in[1]), in, 2);
         tensor_unref(tape, negative);
         tensor_unref(tape, ratio);
         tensor_unref(tape, ratio2);
     }
     if (node_wants(node, 0)) {
         struct tensor *in[2] = {grad, other};
-        out[0] = elementwise(tape, "div", result_type(in[0], in[1]), in, 2);
+        out[0] = elementwise(tape, "div", aten_result_type(in[0], in[1]), in, 2);
     }
 }
 
@@ -194,7 +194,7 @@ struct tensor *aten_mul(struct tape *tape, struct tensor *a, struct tensor *b) {
         node_save(tape, node, 0, b);
     if (node && node_wants(node, 1))
         node_save(tape, node, 1, a);
-    struct tensor *out = elementwise(tape, "mul", result_type(a, b), in, 2);
+    struct tensor *out = elementwise(tape, "mul", aten_result_type(a, b), in, 2);
     node_set_output(node, out, 0);
     node_finish(tape, node);
     return out;
@@ -206,7 +206,7 @@ struct tensor *aten_div(struct tape *tape, struct tensor *a, struct tensor *b) {
     node_save(tape, node, 0, b);
     if (node && node_wants(node, 1))
         node_save(tape, node, 1, a);
-    enum dtype dtype = result_type(a, b);
+    enum dtype dtype = aten_result_type(a, b);
     struct tensor *out =
         elementwise(tape, "div", dtype_is_float(dtype) ? dtype : DTYPE_FLOAT32, in, 2);
     node_set_output(node, out, 0);
@@ -224,11 +224,11 @@ static struct tensor *scale(struct tape *tape, const char *name, const struct ba
 }
 
 struct tensor *aten_mul_scalar(struct tape *tape, struct tensor *a, bool floating) {
-    return scale(tape, "mul", &mul_backward, a, scalar_type(a, floating));
+    return scale(tape, "mul", &mul_backward, a, aten_scalar_type(a, floating));
 }
 
 struct tensor *aten_div_scalar(struct tape *tape, struct tensor *a) {
-    return scale(tape, "div", &div_backward, a, scalar_type(a, true));
+    return scale(tape, "div", &div_backward, a, aten_scalar_type(a, true));
 }
 
 /* ---- copies and casts ---- */
@@ -280,44 +280,40 @@ struct tensor *aten_contiguous(struct tape *tape, struct tensor *t) {
 
 /* ---- rows ---- */
 
-static void give(struct op_call *call, struct tensor *t) {
-    call->out[call->out_count++] = t;
-}
-
 /* self may be a number and other the tensor: torch.sub(1, x) is rsub. */
 static void run_add(struct tape *tape, struct op_call *call) {
     struct op_arg *a = &call->arg[0], *b = &call->arg[1];
     if (a->tensor && b->tensor)
-        give(call, aten_add(tape, a->tensor, b->tensor));
+        op_give(call, aten_add(tape, a->tensor, b->tensor));
     else
-        give(call, aten_add_scalar(tape, a->tensor ? a->tensor : b->tensor,
-                                   a->tensor ? b->floating : a->floating));
+        op_give(call, aten_add_scalar(tape, a->tensor ? a->tensor : b->tensor,
+                                      a->tensor ? b->floating : a->floating));
 }
 
 static void run_sub(struct tape *tape, struct op_call *call) {
     struct op_arg *a = &call->arg[0], *b = &call->arg[1];
     if (a->tensor && b->tensor) {
-        give(call, aten_sub(tape, a->tensor, b->tensor));
+        op_give(call, aten_sub(tape, a->tensor, b->tensor));
     } else if (a->tensor) {
-        give(call, aten_add_scalar(tape, a->tensor, b->floating));
+        op_give(call, aten_add_scalar(tape, a->tensor, b->floating));
     } else {
         struct node *node =
             node_create(tape, &sub_backward, (struct tensor *[]){NULL, b->tensor}, 2, 1);
         struct tensor *out =
-            elementwise(tape, "rsub", scalar_type(b->tensor, a->floating), &b->tensor, 1);
+            elementwise(tape, "rsub", aten_scalar_type(b->tensor, a->floating), &b->tensor, 1);
         node_set_output(node, out, 0);
         node_finish(tape, node);
-        give(call, out);
+        op_give(call, out);
     }
 }
 
 static void run_mul(struct tape *tape, struct op_call *call) {
     struct op_arg *a = &call->arg[0], *b = &call->arg[1];
     if (a->tensor && b->tensor)
-        give(call, aten_mul(tape, a->tensor, b->tensor));
+        op_give(call, aten_mul(tape, a->tensor, b->tensor));
     else
-        give(call, aten_mul_scalar(tape, a->tensor ? a->tensor : b->tensor,
-                                   a->tensor ? b->floating : a->floating));
+        op_give(call, aten_mul_scalar(tape, a->tensor ? a->tensor : b->tensor,
+                                      a->tensor ? b->floating : a->floating));
 }
 
 static void backward_reciprocal(struct tape *tape, struct node *node, struct tensor **grads,
@@ -336,7 +332,7 @@ static const struct backward_op reciprocal_backward = {"ReciprocalBackward0", ba
 
 static struct tensor *reciprocal(struct tape *tape, struct tensor *t) {
     struct node *node = node_create(tape, &reciprocal_backward, &t, 1, 1);
-    struct tensor *out = elementwise(tape, "reciprocal", scalar_type(t, true), &t, 1);
+    struct tensor *out = elementwise(tape, "reciprocal", aten_scalar_type(t, true), &t, 1);
     node_save(tape, node, 0, out);
     node_set_output(node, out, 0);
     node_finish(tape, node);
@@ -347,25 +343,26 @@ static struct tensor *reciprocal(struct tape *tape, struct tensor *t) {
 static void run_div(struct tape *tape, struct op_call *call) {
     struct op_arg *a = &call->arg[0], *b = &call->arg[1];
     if (a->tensor && b->tensor) {
-        give(call, aten_div(tape, a->tensor, b->tensor));
+        op_give(call, aten_div(tape, a->tensor, b->tensor));
     } else if (a->tensor) {
-        give(call, aten_div_scalar(tape, a->tensor));
+        op_give(call, aten_div_scalar(tape, a->tensor));
     } else {
         struct tensor *inverse = reciprocal(tape, b->tensor);
-        give(call, aten_mul_scalar(tape, inverse, a->floating));
+        op_give(call, aten_mul_scalar(tape, inverse, a->floating));
         tensor_unref(tape, inverse);
     }
 }
 
-/* In place: nothing is asked for. With gradients the result continues self's history. */
+/* In place, without a gradient of its own: nothing is asked for. */
 static void run_in_place(struct tape *tape, struct op_call *call) {
+    op_refuse_gradient(tape, call);
     struct tensor *others[2];
     unsigned count = 0;
     for (unsigned i = 1; i < 3; i++)
         if (call->arg[i].tensor)
             others[count++] = call->arg[i].tensor;
     elementwise_(tape, call->op->name, call->arg[0].tensor, others, count);
-    give(call, tensor_ref(call->arg[0].tensor));
+    op_give(call, tensor_ref(call->arg[0].tensor));
 }
 
 /* self += other, a number when NULL, with self's history going on through it */
@@ -379,7 +376,7 @@ void aten_add_recorded_(struct tape *tape, struct tensor *self, struct tensor *o
 
 static void run_add_(struct tape *tape, struct op_call *call) {
     aten_add_recorded_(tape, call->arg[0].tensor, call->arg[1].tensor);
-    give(call, tensor_ref(call->arg[0].tensor));
+    op_give(call, tensor_ref(call->arg[0].tensor));
 }
 
 /* A result over self and the other tensors given, without a gradient of its own. */
@@ -389,81 +386,100 @@ static void run_new(struct tape *tape, struct op_call *call) {
     for (unsigned i = 0; i < MAX_OPERANDS; i++)
         if (call->arg[i].tensor)
             in[count++] = call->arg[i].tensor;
-    for (unsigned i = 0; i < count; i++)
-        if (tape->grad_enabled && in[i]->requires_grad)
-            tape_fail(tape, ERROR_BAD_SCENARIO,
-                      "%s: its gradient is not modelled yet; call it under no_grad",
-                      call->op->name);
-    give(call, elementwise(tape, call->op->name, in[0]->dtype, in, count));
+    op_refuse_gradient(tape, call);
+    op_give(call, elementwise(tape, call->op->name, in[0]->dtype, in, count));
 }
 
 static void run_reciprocal(struct tape *tape, struct op_call *call) {
-    give(call, reciprocal(tape, call->arg[0].tensor));
+    op_give(call, reciprocal(tape, call->arg[0].tensor));
 }
 
 static void run_to(struct tape *tape, struct op_call *call) {
-    give(call, aten_to(tape, call->arg[0].tensor, (enum dtype)call->arg[1].integer));
+    op_give(call, aten_to(tape, call->arg[0].tensor, (enum dtype)call->arg[1].integer));
 }
 
 static void run_float(struct tape *tape, struct op_call *call) {
-    give(call, aten_to(tape, call->arg[0].tensor, DTYPE_FLOAT32));
+    op_give(call, aten_to(tape, call->arg[0].tensor, DTYPE_FLOAT32));
 }
 
 static void run_clone(struct tape *tape, struct op_call *call) {
     int64_t stride[TENSOR_MAX_DIMS];
     strides_preserve(call->arg[0].tensor, stride);
-    give(call, aten_clone_strided(tape, call->arg[0].tensor, stride));
+    op_give(call, aten_clone_strided(tape, call->arg[0].tensor, stride));
 }
 
 static void run_detach(struct tape *tape, struct op_call *call) {
-    give(call, tape_detach(tape, call->arg[0].tensor));
+    op_give(call, tape_detach(tape, call->arg[0].tensor));
 }
 
 static void run_compare(struct tape *tape, struct op_call *call) {
     struct tensor *in[2] = {call->arg[0].tensor, call->arg[1].tensor};
-    give(call, elementwise(tape, call->op->name, DTYPE_BOOL, in, in[1] ? 2 : 1));
+    op_give(call, elementwise(tape, call->op->name, DTYPE_BOOL, in, in[1] ? 2 : 1));
 }
 
-/* self /= other: the divisor's gradient needs what self was, which is copied first */
-static void run_div_(struct tape *tape, struct op_call *call) {
+/* saved[1]: what self was, copied before it is overwritten */
+static void save_original(struct tape *tape, struct node *node, struct tensor *self) {
+    bool grad_enabled = tape->grad_enabled;
+    int64_t stride[TENSOR_MAX_DIMS];
+    strides_preserve(self, stride);
+    tape->grad_enabled = false;
+    struct tensor *original = aten_clone_strided(tape, self, stride);
+    tape->grad_enabled = grad_enabled;
+    node_save(tape, node, 1, original);
+    tensor_unref(tape, original);
+}
+
+enum other { OTHER_UNUSED, OTHER_FOR_SELF, OTHER_FOR_BOTH }; /* what other's values are for */
+
+/* self op= other, whose history goes on through it: with a formula that reads them, other is saved
+ * and, for other's gradient, self. */
+static void binary_(struct tape *tape, struct op_call *call, const struct backward_op *backward,
+                    enum other use) {
     struct tensor *in[2] = {call->arg[0].tensor, call->arg[1].tensor};
-    struct node *node = node_create(tape, &div_backward, in, in[1] ? 2 : 1, 1);
-    if (node && in[1]) {
-        node_save(tape, node, 0, in[1]);
-        if (node_wants(node, 1)) {
-            bool grad_enabled = tape->grad_enabled;
-            int64_t stride[TENSOR_MAX_DIMS];
-            strides_preserve(in[0], stride);
-            tape->grad_enabled = false;
-            struct tensor *original = aten_clone_strided(tape, in[0], stride);
-            tape->grad_enabled = grad_enabled;
-            node_save(tape, node, 1, original);
-            tensor_unref(tape, original);
-        }
+    struct node *node = node_create(tape, backward, in, in[1] ? 2 : 1, 1);
+    if (node && in[1] && use != OTHER_UNUSED) {
+        if (use == OTHER_FOR_BOTH || node_wants(node, 0))
+            node_save(tape, node, 0, in[1]);
+        if (node_wants(node, 1))
+            save_original(tape, node, in[0]);
     }
     elementwise_(tape, call->op->name, in[0], &in[1], in[1] ? 1 : 0);
     node_rebase(tape, node, in[0]);
     node_finish(tape, node);
-    give(call, tensor_ref(in[0]));
+    op_give(call, tensor_ref(in[0]));
+}
+
+static void run_sub_(struct tape *tape, struct op_call *call) {
+    binary_(tape, call, &sub_backward, OTHER_UNUSED);
+}
+
+static void run_mul_(struct tape *tape, struct op_call *call) {
+    binary_(tape, call, &mul_backward, OTHER_FOR_SELF);
+}
+
+static void run_div_(struct tape *tape, struct op_call *call) {
+    binary_(tape, call, &div_backward, OTHER_FOR_BOTH);
 }
 
 static void run_floor_divide(struct tape *tape, struct op_call *call) {
     struct tensor *in[2] = {call->arg[0].tensor, call->arg[1].tensor};
     unsigned tensors = in[0] && in[1] ? 2 : 1; /* the other one is a number */
+    bool floating = call->arg[in[0] ? 1 : 0].floating;
     if (!in[0])
         in[0] = in[1];
-    enum dtype dtype = tensors == 2 ? result_type(in[0], in[1]) : in[0]->dtype;
-    give(call, elementwise(tape, "floor_divide", dtype, in, tensors));
+    enum dtype dtype =
+        tensors == 2 ? aten_result_type(in[0], in[1]) : aten_scalar_type(in[0], floating);
+    op_give(call, elementwise(tape, "floor_divide", dtype, in, tensors));
 }
 
 static void run_bitwise_not(struct tape *tape, struct op_call *call) {
-    give(call,
-         elementwise(tape, "bitwise_not", call->arg[0].tensor->dtype, &call->arg[0].tensor, 1));
+    op_give(call,
+            elementwise(tape, "bitwise_not", call->arg[0].tensor->dtype, &call->arg[0].tensor, 1));
 }
 
 static void run_bitwise(struct tape *tape, struct op_call *call) {
     struct tensor *in[2] = {call->arg[0].tensor, call->arg[1].tensor};
-    give(call, elementwise(tape, call->op->name, result_type(in[0], in[1]), in, 2));
+    op_give(call, elementwise(tape, call->op->name, aten_result_type(in[0], in[1]), in, 2));
 }
 
 /* saved[0] = condition: each side's gradient is where(condition, grad, 0), the zero a 0-dim tensor
@@ -488,7 +504,7 @@ struct tensor *aten_where(struct tape *tape, struct tensor *condition, struct te
     struct tensor *in[3] = {condition, a, b};
     struct node *node = node_create(tape, &where_backward, in, 3, 1);
     node_save(tape, node, 0, condition);
-    struct tensor *out = elementwise(tape, "where", result_type(a, b), in, 3);
+    struct tensor *out = elementwise(tape, "where", aten_result_type(a, b), in, 3);
     node_set_output(node, out, 0);
     node_finish(tape, node);
     return out;
@@ -498,14 +514,14 @@ struct tensor *aten_where(struct tape *tape, struct tensor *condition, struct te
  * device. */
 static void run_where(struct tape *tape, struct op_call *call) {
     struct op_arg *a = &call->arg[1], *b = &call->arg[2];
-    enum dtype dtype = a->tensor && b->tensor ? result_type(a->tensor, b->tensor)
-                       : a->tensor            ? scalar_type(a->tensor, b->floating)
-                       : b->tensor            ? scalar_type(b->tensor, a->floating)
+    enum dtype dtype = a->tensor && b->tensor ? aten_result_type(a->tensor, b->tensor)
+                       : a->tensor            ? aten_scalar_type(a->tensor, b->floating)
+                       : b->tensor            ? aten_scalar_type(b->tensor, a->floating)
                                               : DTYPE_FLOAT32;
     struct shape scalar = {.ndim = 0};
     struct tensor *self = a->tensor ? tensor_ref(a->tensor) : aten_full(tape, &scalar, dtype);
     struct tensor *other = b->tensor ? tensor_ref(b->tensor) : aten_full(tape, &scalar, dtype);
-    give(call, aten_where(tape, call->arg[0].tensor, self, other));
+    op_give(call, aten_where(tape, call->arg[0].tensor, self, other));
     tensor_unref(tape, self);
     tensor_unref(tape, other);
 }
@@ -516,16 +532,14 @@ const struct op ops_elementwise[] = {
     {"mul", "self:X other:X", AUTOCAST_NONE, "self * other", run_mul, NULL},
     {"div", "self:X other:X", AUTOCAST_NONE, "self / other", run_div, NULL},
     {"add_", "self:T other:X", AUTOCAST_NONE, "self += other", run_add_, NULL},
-    {"sub_", "self:T other:X", AUTOCAST_NONE, "self -= other", run_in_place, NULL},
-    {"mul_", "self:T other:X", AUTOCAST_NONE, "self *= other", run_in_place, NULL},
+    {"sub_", "self:T other:X", AUTOCAST_NONE, "self -= other", run_sub_, NULL},
+    {"mul_", "self:T other:X", AUTOCAST_NONE, "self *= other", run_mul_, NULL},
     {"div_", "self:T other:X", AUTOCAST_NONE, "self /= other", run_div_, NULL},
     {"floor_divide", "self:T other:X", AUTOCAST_NONE, "self // other", run_floor_divide, NULL},
     {"bitwise_not", "self:T", AUTOCAST_NONE, "~self", run_bitwise_not, NULL},
     {"clamp_", "self:T min:f? max:f?", AUTOCAST_NONE, "self limited to [min, max]", run_in_place,
      NULL},
     {"square_", "self:T", AUTOCAST_NONE, "self *= self", run_in_place, NULL},
-    {"sqrt_", "self:T", AUTOCAST_NONE, "self = sqrt(self)", run_in_place, NULL},
-    {"rsqrt_", "self:T", AUTOCAST_NONE, "self = 1 / sqrt(self)", run_in_place, NULL},
     {"maximum_", "self:T other:T", AUTOCAST_NONE, "self = max(self, other)", run_in_place,
      "aten::maximum"},
     {"amp_update_scale_", "self:T growth_tracker:T found_inf:T", AUTOCAST_NONE,

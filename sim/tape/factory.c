@@ -89,11 +89,13 @@ static void run_host_scalar(struct tape *tape, struct op_call *call) {
 }
 
 static void run_copy_(struct tape *tape, struct op_call *call) {
+    op_refuse_gradient(tape, call);
     elementwise_(tape, "copy", call->arg[0].tensor, &call->arg[1].tensor, 1);
     call->out[call->out_count++] = tensor_ref(call->arg[0].tensor);
 }
 
 static void run_fill_(struct tape *tape, struct op_call *call) {
+    op_refuse_gradient(tape, call);
     elementwise_(tape, "fill", call->arg[0].tensor, NULL, 0);
     call->out[call->out_count++] = tensor_ref(call->arg[0].tensor);
 }

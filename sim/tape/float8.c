@@ -72,7 +72,7 @@ static struct tensor *scaled_mm(struct tape *tape, struct tensor *a, struct tens
     struct tensor *inverse_b = aten_full(tape, &scalar, DTYPE_FLOAT32);
     struct tensor *out = tape_new(tape, dtype, &shape);
     aten_fused_product_workspace(tape);
-    tape_kernel(tape, "scaled_mm", 2 * (uint64_t)(shape_numel(&shape) * a->shape.size[1]),
+    tape_kernel(tape, "scaled_mm", 2 * (uint64_t)shape_numel(&shape) * (uint64_t)a->shape.size[1],
                 tensor_nbytes(a) + tensor_nbytes(b) + tensor_nbytes(out), a->dtype);
     tensor_unref(tape, inverse_a);
     tensor_unref(tape, inverse_b);
@@ -82,9 +82,7 @@ static struct tensor *scaled_mm(struct tape *tape, struct tensor *a, struct tens
 }
 
 static struct tensor *as_matrix(struct tape *tape, struct tensor *t) {
-    int64_t width = t->shape.size[t->shape.ndim - 1];
-    struct shape shape = {.ndim = 2,
-                          .size = {width > 0 ? shape_numel(&t->shape) / width : 0, width}};
+    struct shape shape = aten_matrix_shape(&t->shape);
     return aten_reshape(tape, t, &shape);
 }
 

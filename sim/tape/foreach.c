@@ -14,6 +14,7 @@ static void give_list(struct tape *tape, struct op_call *call, size_t count) {
 }
 
 static void run_foreach_map(struct tape *tape, struct op_call *call) {
+    op_refuse_gradient(tape, call);
     struct op_arg *list = &call->arg[0];
     give_list(tape, call, list->list_count);
     for (size_t i = 0; i < call->out_list_count; i++)
@@ -22,6 +23,7 @@ static void run_foreach_map(struct tape *tape, struct op_call *call) {
 }
 
 static void run_foreach_in_place(struct tape *tape, struct op_call *call) {
+    op_refuse_gradient(tape, call);
     struct op_arg *list = &call->arg[0];
     for (size_t i = 0; i < list->list_count; i++) {
         struct tensor *others[3];

@@ -48,7 +48,7 @@ static void backward_grouped_mm(struct tape *tape, struct node *node, struct ten
                                 struct tensor **out) {
     struct tensor *input = node->saved[0], *weight = node->saved[1], *grad = grads[0];
     const struct shape *w = &weight->shape;
-    uint64_t flops = 2 * (uint64_t)(shape_numel(&input->shape) * w->size[2]);
+    uint64_t flops = 2 * (uint64_t)shape_numel(&input->shape) * (uint64_t)w->size[2];
     if (node_wants(node, 1)) {
         bool turned = weight->stride[1] == 1 && weight->stride[2] == w->size[1];
         struct shape shape = *w;
@@ -91,7 +91,8 @@ static void run_grouped_mm(struct tape *tape, struct op_call *call) {
         node->args[0] = used;
     struct shape shape = {.ndim = 2, .size = {x->size[0], w->size[2]}};
     struct tensor *out = tape_new(tape, in[0]->dtype, &shape);
-    launch(tape, in[0], in[1], out, w->size[0], used, 2 * (uint64_t)(shape_numel(x) * w->size[2]));
+    launch(tape, in[0], in[1], out, w->size[0], used,
+           2 * (uint64_t)shape_numel(x) * (uint64_t)w->size[2]);
     node_set_output(node, out, 0);
     node_finish(tape, node);
     call->out[call->out_count++] = out;

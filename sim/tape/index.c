@@ -6,19 +6,6 @@
 
 enum { SMALL_SORT = 4096 };
 
-static void give(struct op_call *call, struct tensor *t) {
-    call->out[call->out_count++] = t;
-}
-
-static unsigned dim_of(struct tape *tape, const struct op_call *call, const struct op_arg *arg) {
-    const struct shape *shape = &call->arg[0].tensor->shape;
-    unsigned dim = 0;
-    if (shape->ndim == 0 || !shape_wrap_dim(shape, arg->integer, &dim))
-        tape_fail(tape, ERROR_BAD_SCENARIO, "%s: dim %lld of a tensor of %u dims", call->op->name,
-                  (long long)arg->integer, shape->ndim);
-    return dim;
-}
-
 static struct tensor *new_int64s(struct tape *tape, int64_t count) {
     struct shape shape = {.ndim = 1, .size = {count}};
     return tape_new(tape, DTYPE_INT64, &shape);
@@ -36,7 +23,7 @@ static void accumulate_rows(struct tape *tape, struct tensor *into, unsigned dim
                   *range = new_int64s(tape, n);
     int64_t rows = 1; /* of `into`, numbered over all dims up to this one */
     for (unsigned i = 0; i <= dim; i++)
-        rows *= into->shape.size[i];
+        rows = size_mul(rows, into->shape.size[i]);
     uint64_t largest = (uint64_t)(rows > 1 ? rows - 1 : 1);
     tensor_unref(tape, tape_new_bytes(tape, cub_sort_bytes(tape->device, (uint64_t)n, largest),
                                       CATEGORY_TEMPORARY));
@@ -62,13 +49,13 @@ static const struct backward_op index_backward = {"IndexBackward0", backward_ind
 /* self[:, ..., indices]: along one dim, the first unless told */
 static void run_index(struct tape *tape, struct op_call *call) {
     struct tensor *t = call->arg[0].tensor, *indices = call->arg[1].tensor;
-    unsigned dim = dim_of(tape, call, &call->arg[2]);
+    unsigned dim = op_dim(tape, call, &call->arg[2]);
     struct shape shape = {.ndim = 0};
     if (dtype_is_float(indices->dtype) || t->shape.ndim == 0 ||
         indices->shape.ndim + t->shape.ndim - 1 > TENSOR_MAX_DIMS) {
         tape_fail(tape, ERROR_BAD_SCENARIO,
                   "index: wants a tensor of 1 or more dims and integer indices");
-        give(call, tensor_ref(t));
+        op_give(call, tensor_ref(t));
         return;
     }
     for (unsigned i = 0; i < t->shape.ndim; i++)
@@ -85,32 +72,28 @@ static void run_index(struct tape *tape, struct op_call *call) {
     tape_kernel(tape, "index", 0, 2 * tensor_nbytes(out) + tensor_nbytes(indices), t->dtype);
     node_set_output(node, out, 0);
     node_finish(tape, node);
-    give(call, out);
+    op_give(call, out);
 }
 
 /* self[indices] = values, each index once */
 static void run_index_put_(struct tape *tape, struct op_call *call) {
     struct tensor *t = call->arg[0].tensor;
-    if (tape->grad_enabled && (t->requires_grad || call->arg[2].tensor->requires_grad))
-        tape_fail(tape, ERROR_BAD_SCENARIO,
-                  "index_put_: its gradient is not modelled yet; call it under no_grad");
+    op_refuse_gradient(tape, call);
     tape_kernel(tape, "index_put", 0,
                 tensor_nbytes(call->arg[1].tensor) + 2 * tensor_nbytes(call->arg[2].tensor),
                 t->dtype);
-    give(call, tensor_ref(t));
+    op_give(call, tensor_ref(t));
 }
 
 /* self.scatter_(dim, index, number) */
 static void run_scatter_(struct tape *tape, struct op_call *call) {
     struct tensor *t = call->arg[0].tensor;
-    if (tape->grad_enabled && t->requires_grad)
-        tape_fail(tape, ERROR_BAD_SCENARIO,
-                  "scatter_: its gradient is not modelled yet; call it under no_grad");
+    op_refuse_gradient(tape, call);
     const struct tensor *index = call->arg[2].tensor;
     tape_kernel(tape, "scatter", 0,
                 tensor_nbytes(index) + (uint64_t)shape_numel(&index->shape) * dtype_bytes(t->dtype),
                 t->dtype);
-    give(call, tensor_ref(t));
+    op_give(call, tensor_ref(t));
 }
 
 /* ---- values chosen by their order ---- */
@@ -139,14 +122,14 @@ static struct tensor *choose(struct tape *tape, struct op_call *call,
     node_save(tape, node, 0, indices);
     node_set_output(node, values, 0);
     node_finish(tape, node);
-    give(call, values);
-    give(call, indices);
+    op_give(call, values);
+    op_give(call, indices);
     return indices;
 }
 
 /* topk(k, dim): the k largest and where they are; rows are short enough for one block each. */
 static void run_topk(struct tape *tape, struct op_call *call) {
-    unsigned dim = dim_of(tape, call, &call->arg[2]);
+    unsigned dim = op_dim(tape, call, &call->arg[2]);
     struct shape shape = call->arg[0].tensor->shape;
     if (shape.ndim == 0 || call->arg[1].integer < 0 || call->arg[1].integer > shape.size[dim])
         tape_fail(tape, ERROR_BAD_SCENARIO, "topk: k=%lld of a dim of size %lld",
@@ -160,7 +143,7 @@ static void run_topk(struct tape *tape, struct op_call *call) {
  * (SortStable.cu, segmented_sort_large_segments). Many long rows are sorted by other kernels. */
 static void run_sort(struct tape *tape, struct op_call *call) {
     struct tensor *t = call->arg[0].tensor;
-    unsigned dim = dim_of(tape, call, &call->arg[1]);
+    unsigned dim = op_dim(tape, call, &call->arg[1]);
     int64_t n = t->shape.ndim ? t->shape.size[dim] : 1;
     if (n > SMALL_SORT && (n != shape_numel(&t->shape) || t->dtype != DTYPE_INT64))
         tape_fail(tape, ERROR_BAD_SCENARIO,
@@ -182,7 +165,7 @@ static void run_histc(struct tape *tape, struct op_call *call) {
     struct tensor *out = tape_new(tape, t->dtype, &shape);
     tape_kernel(tape, "histc", (uint64_t)shape_numel(&t->shape),
                 tensor_nbytes(t) + tensor_nbytes(out), t->dtype);
-    give(call, out);
+    op_give(call, out);
 }
 
 /* ---- a slice overwritten ---- */
@@ -217,12 +200,18 @@ static const struct backward_op copy_slice_backward = {"CopySlices", backward_co
 /* self[..., start:start+n].copy_(src), n the size of src along dim */
 static void run_copy_slice_(struct tape *tape, struct op_call *call) {
     struct tensor *in[2] = {call->arg[0].tensor, call->arg[1].tensor};
-    unsigned dim = dim_of(tape, call, &call->arg[2]);
+    unsigned dim = op_dim(tape, call, &call->arg[2]);
     int64_t start = call->arg[3].integer;
-    if (in[1]->shape.ndim != in[0]->shape.ndim || start < 0 ||
-        (in[0]->shape.ndim && start + in[1]->shape.size[dim] > in[0]->shape.size[dim])) {
+    bool fits = in[0]->shape.ndim > 0 && in[1]->shape.ndim == in[0]->shape.ndim && start >= 0;
+    for (unsigned i = 0; fits && i < in[0]->shape.ndim; i++)
+        fits = i == dim ? size_add(start, in[1]->shape.size[i]) <= in[0]->shape.size[i]
+                        : in[1]->shape.size[i] == in[0]->shape.size[i];
+    if (!fits) {
+        char a[128], b[128];
         tape_fail(tape, ERROR_BAD_SCENARIO,
-                  "copy_slice_: the source does not fit at %lld of dim %u", (long long)start, dim);
+                  "copy_slice_: source %s does not fit into %s at %lld of dim %u",
+                  shape_format(&in[1]->shape, a, sizeof a),
+                  shape_format(&in[0]->shape, b, sizeof b), (long long)start, dim);
     } else {
         struct node *node = node_create(tape, &copy_slice_backward, in, 2, 1);
         if (node) {
@@ -233,7 +222,7 @@ static void run_copy_slice_(struct tape *tape, struct op_call *call) {
         node_rebase(tape, node, in[0]);
         node_finish(tape, node);
     }
-    give(call, tensor_ref(in[0]));
+    op_give(call, tensor_ref(in[0]));
 }
 
 const struct op ops_index[] = {

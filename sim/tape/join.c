@@ -2,12 +2,20 @@
 #include "memory_format.h"
 #include "op.h"
 
+/* A tensor of shape [0] is skipped whatever the others' dims are (TensorShape.cpp
+ * cat_should_skip_tensor). */
+static bool is_skipped(const struct shape *shape) {
+    return shape->ndim == 1 && shape->size[0] == 0;
+}
+
 /* args: [0] dim */
 static void backward_cat(struct tape *tape, struct node *node, struct tensor **grads,
                          struct tensor **out) {
     unsigned dim = (unsigned)node->args[0];
     int64_t start = 0;
     for (unsigned i = 0; i < node->edge_count; i++) {
+        if (is_skipped(&node->edges[i].shape))
+            continue;
         int64_t length = node->edges[i].shape.size[dim];
         if (node_wants(node, i))
             out[i] = aten_narrow(tape, grads[0], dim, start, length);
@@ -17,12 +25,6 @@ static void backward_cat(struct tape *tape, struct node *node, struct tensor **g
 
 static const struct backward_op cat_backward = {"CatBackward0", backward_cat};
 
-/* A tensor of shape [0] is skipped whatever the others' dims are (TensorShape.cpp
- * cat_should_skip_tensor). */
-static bool is_skipped(const struct tensor *t) {
-    return t->shape.ndim == 1 && t->shape.size[0] == 0;
-}
-
 /* cat_compute_output_memory_format: channels last only when all are. */
 static enum memory_format common_format(struct tensor *const *list, size_t count) {
     for (size_t i = 0; i < count; i++)
@@ -31,44 +33,53 @@ static enum memory_format common_format(struct tensor *const *list, size_t count
     return FORMAT_CHANNELS_LAST;
 }
 
-struct tensor *aten_cat(struct tape *tape, struct tensor *const *list, size_t count,
-                        int64_t wanted) {
-    while (count > 1 && is_skipped(list[0])) { /* the empty start of what grows */
-        list++;
-        count--;
+/* The result's shape; false: the tensors do not fit. */
+static bool cat_shape(struct tape *tape, struct tensor *const *list, size_t count, int64_t wanted,
+                      struct shape *shape, unsigned *dim) {
+    size_t first = 0;
+    while (first + 1 < count && is_skipped(&list[first]->shape))
+        first++;
+    *shape = list[first]->shape;
+    if (shape->ndim == 0 || !shape_wrap_dim(shape, wanted, dim)) {
+        tape_fail(tape, ERROR_BAD_SCENARIO, "cat: dim %lld of tensors of %u dims",
+                  (long long)wanted, shape->ndim);
+        return false;
     }
-    unsigned dim = 0;
-    if (count == 0 || count > UINT16_MAX) {
-        struct shape empty = {.ndim = 1};
-        tape_fail(tape, ERROR_BAD_SCENARIO, "cat: needs at least one tensor");
-        return tape_new(tape, DTYPE_FLOAT32, &empty);
-    }
-    struct shape shape = list[0]->shape;
-    bool fits = shape_wrap_dim(&shape, wanted, &dim) && shape.ndim > 0;
-    enum dtype dtype = list[0]->dtype;
-    for (size_t i = 1; fits && i < count; i++) {
+    for (size_t i = first + 1; i < count; i++) {
         struct shape other = list[i]->shape;
-        fits = other.ndim == shape.ndim;
-        if (!fits)
-            break;
-        int64_t own = other.size[dim];
-        other.size[dim] = shape.size[dim];
-        fits = shape_equal(&other, &shape);
-        if (shape.size[dim] < INT64_C(1) << 60) /* more is refused where it becomes a tensor */
-            shape.size[dim] += own;
-        dtype = dtype_promote(dtype, list[i]->dtype);
-        if (!fits) {
+        if (is_skipped(&list[i]->shape))
+            continue;
+        int64_t own = other.ndim == shape->ndim ? other.size[*dim] : 0;
+        other.size[*dim] = shape->size[*dim];
+        if (!shape_equal(&other, shape)) {
             char a[128], b[128];
             tape_fail(tape, ERROR_BAD_SCENARIO, "cat: shapes %s and %s differ beside dim %u",
-                      shape_format(&list[0]->shape, a, sizeof a),
-                      shape_format(&list[i]->shape, b, sizeof b), dim);
+                      shape_format(&list[first]->shape, a, sizeof a),
+                      shape_format(&list[i]->shape, b, sizeof b), *dim);
+            return false;
         }
+        shape->size[*dim] = size_add(shape->size[*dim], own);
     }
-    if (!fits) {
-        tape_fail(tape, ERROR_BAD_SCENARIO, "cat: dim %lld of tensors of %u dims",
-                  (long long)wanted, shape.ndim);
+    return true;
+}
+
+struct tensor *aten_cat(struct tape *tape, struct tensor *const *list, size_t count,
+                        int64_t wanted) {
+    unsigned dim = 0;
+    struct shape shape = {.ndim = 1};
+    if (count == 0 || count > UINT16_MAX) {
+        if (count == 0)
+            tape_fail(tape, ERROR_BAD_SCENARIO, "cat: needs at least one tensor");
+        else
+            tape_fail(tape, ERROR_BAD_SCENARIO, "cat: %zu tensors; at most %d are possible", count,
+                      UINT16_MAX);
+        return tape_new(tape, DTYPE_FLOAT32, &shape);
+    }
+    if (!cat_shape(tape, list, count, wanted, &shape, &dim))
         return tensor_ref(list[0]);
-    }
+    enum dtype dtype = list[0]->dtype;
+    for (size_t i = 1; i < count; i++)
+        dtype = dtype_promote(dtype, list[i]->dtype);
     struct node *node = node_create(tape, &cat_backward, list, (unsigned)count, 1);
     if (node)
         node->args[0] = dim;
@@ -104,7 +115,8 @@ static struct tensor *pad(struct tape *tape, struct tensor *t, int64_t before, i
         tape_fail(tape, ERROR_BAD_SCENARIO, "pad: a tensor without dims");
         return tensor_ref(t);
     }
-    shape.size[shape.ndim - 1] += before + after;
+    int64_t *size = &shape.size[shape.ndim - 1];
+    *size = size_add(size_add(*size, before), after);
     struct node *node = node_create(tape, &pad_backward, &t, 1, 1);
     if (node)
         node->args[0] = before;

@@ -1,5 +1,5 @@
-/* loss.c: nll_loss (ATen/native/cuda/NLLLoss2d... Loss.cu) for rows of classes. cross_entropy is
- * log_softmax in the input's own type and nll_loss, composed in scenarios/lib. */
+/* loss.c: nll_loss for rows of classes and mse_loss (ATen/native/cuda/Loss.cu, native/Loss.cpp).
+ * cross_entropy is log_softmax in the input's own type and nll_loss, composed in scenarios/lib. */
 #include "op.h"
 
 /* saved[0] = self (log-probabilities), [1] = target, [2] = total_weight: a zero-filled gradient,

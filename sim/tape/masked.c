@@ -26,7 +26,7 @@ static void run_masked_fill(struct tape *tape, struct op_call *call) {
     call->out[call->out_count++] = out;
 }
 
-/* saved[0] = index: zeros of self, filled by scatter_add */
+/* saved[0] = self, of which the shape is used; [1] = index: zeros of self, filled by scatter_add */
 static void backward_gather(struct tape *tape, struct node *node, struct tensor **grads,
                             struct tensor **out) {
     out[0] = aten_full(tape, &node->edges[0].shape, grads[0]->dtype);
@@ -37,9 +37,16 @@ static const struct backward_op gather_backward = {"GatherBackward0", backward_g
 
 static void run_gather(struct tape *tape, struct op_call *call) {
     struct tensor *t = call->arg[0].tensor, *index = call->arg[2].tensor;
-    if (index->shape.ndim != t->shape.ndim || dtype_is_float(index->dtype))
-        tape_fail(tape, ERROR_BAD_SCENARIO, "gather: wants integer indices of %u dims",
-                  t->shape.ndim);
+    unsigned dim = op_dim(tape, call, &call->arg[1]);
+    bool fits = index->shape.ndim == t->shape.ndim && !dtype_is_float(index->dtype);
+    for (unsigned i = 0; fits && i < t->shape.ndim; i++)
+        fits = i == dim || index->shape.size[i] <= t->shape.size[i];
+    if (!fits) {
+        char a[128], b[128];
+        tape_fail(tape, ERROR_BAD_SCENARIO, "gather: %s indices %s do not fit %s along dim %u",
+                  dtype_name(index->dtype), shape_format(&index->shape, a, sizeof a),
+                  shape_format(&t->shape, b, sizeof b), dim);
+    }
     struct node *node = node_create(tape, &gather_backward, &t, 1, 1);
     node_save(tape, node, 0, t);
     node_save(tape, node, 1, index);
@@ -58,11 +65,12 @@ static void backward_triangle(struct tape *tape, struct node *node, struct tenso
     tape_kernel(tape, "triangle", 0, 2 * tensor_nbytes(grads[0]), grads[0]->dtype);
 }
 
-static const struct backward_op triangle_backward = {"TrilBackward0", backward_triangle};
+static const struct backward_op tril_backward = {"TrilBackward0", backward_triangle};
+static const struct backward_op triu_backward = {"TriuBackward0", backward_triangle};
 
-static void run_triangle(struct tape *tape, struct op_call *call) {
+static void triangle(struct tape *tape, struct op_call *call, const struct backward_op *backward) {
     struct tensor *t = call->arg[0].tensor;
-    struct node *node = node_create(tape, &triangle_backward, &t, 1, 1);
+    struct node *node = node_create(tape, backward, &t, 1, 1);
     struct tensor *out =
         t->host ? tape_new_host(tape, t->dtype, &t->shape) : tape_new(tape, t->dtype, &t->shape);
     if (!out->host)
@@ -72,14 +80,19 @@ static void run_triangle(struct tape *tape, struct op_call *call) {
     call->out[call->out_count++] = out;
 }
 
-/* The smaller or larger of two tensors of one type. */
+static void run_tril(struct tape *tape, struct op_call *call) {
+    triangle(tape, call, &tril_backward);
+}
+
+static void run_triu(struct tape *tape, struct op_call *call) {
+    triangle(tape, call, &triu_backward);
+}
+
+/* The smaller or larger of two tensors. */
 static void run_choice(struct tape *tape, struct op_call *call) {
     struct tensor *in[2] = {call->arg[0].tensor, call->arg[1].tensor};
-    if (tape->grad_enabled && (in[0]->requires_grad || in[1]->requires_grad))
-        tape_fail(tape, ERROR_BAD_SCENARIO,
-                  "%s: its gradient is not modelled yet; call it under no_grad", call->op->name);
-    call->out[call->out_count++] =
-        elementwise(tape, call->op->name, dtype_promote(in[0]->dtype, in[1]->dtype), in, 2);
+    op_refuse_gradient(tape, call);
+    op_give(call, elementwise(tape, call->op->name, aten_result_type(in[0], in[1]), in, 2));
 }
 
 const struct op ops_masked[] = {
@@ -89,7 +102,7 @@ const struct op ops_masked[] = {
     {"maximum", "self:T other:T", AUTOCAST_NONE, "the larger of two", run_choice, NULL},
     {"gather", "self:T dim:i index:T", AUTOCAST_NONE, "elements along a dim by index", run_gather,
      NULL},
-    {"tril", "self:T diagonal:i=0", AUTOCAST_NONE, "the lower triangle", run_triangle, NULL},
-    {"triu", "self:T diagonal:i=0", AUTOCAST_NONE, "the upper triangle", run_triangle, NULL},
+    {"tril", "self:T diagonal:i=0", AUTOCAST_NONE, "the lower triangle", run_tril, NULL},
+    {"triu", "self:T diagonal:i=0", AUTOCAST_NONE, "the upper triangle", run_triu, NULL},
     {0},
 };

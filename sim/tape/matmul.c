@@ -15,14 +15,14 @@ static uint64_t cublas_workspace_bytes(const struct device *device) {
                                             : (2 * 4096 + 8 * 16) * UINT64_C(1024);
 }
 
-/* A kept workspace belongs to a library, a handle (that is, a thread) and a stream. */
+/* A kept workspace belongs to a library and a handle, that is, a thread. */
 static void keep_workspace(struct tape *tape, enum workspace_library library, uint64_t bytes) {
     for (size_t i = 0; i < tape->workspaces.count; i++) {
         const struct tape_workspace *w = &tape->workspaces.at[i];
-        if (w->library == library && w->thread == tape->thread && w->stream == tape->stream)
+        if (w->library == library && w->thread == tape->thread)
             return;
     }
-    struct tape_workspace w = {.library = library, .thread = tape->thread, .stream = tape->stream};
+    struct tape_workspace w = {.library = library, .thread = tape->thread};
     w.tensor = tape_new_bytes(tape, bytes, CATEGORY_WORKSPACE);
     if (!array_push(&tape->workspaces, w))
         tape_fail_memory(tape);
@@ -317,9 +317,7 @@ static bool should_fold(const struct tensor *batch, const struct tensor *matrix)
 
 static struct tensor *fold(struct tape *tape, struct tensor *a, struct tensor *b) {
     unsigned n = a->shape.ndim;
-    struct shape folded = {.ndim = 2, .size = {1, a->shape.size[n - 1]}};
-    for (unsigned i = 0; i + 1 < n; i++)
-        folded.size[0] *= a->shape.size[i];
+    struct shape folded = aten_matrix_shape(&a->shape);
     struct shape shape = a->shape;
     shape.size[n - 1] = b->shape.size[1];
     struct tensor *flat = aten_reshape(tape, a, &folded);
@@ -405,9 +403,7 @@ static struct tensor *linear(struct tape *tape, struct tensor *x, struct tensor 
         return out;
     }
     if (bias && n > 2 && tensor_is_contiguous(x)) {
-        struct shape folded = {
-            .ndim = 2,
-            .size = {shape_numel(&x->shape) / x->shape.size[n - 1], x->shape.size[n - 1]}};
+        struct shape folded = aten_matrix_shape(&x->shape);
         struct shape shape = x->shape;
         shape.size[n - 1] = weight->shape.size[0];
         flat = aten_reshape(tape, x, &folded);

@@ -196,7 +196,11 @@ void node_set_output(struct node *node, struct tensor *t, unsigned output_nr) {
 void node_rebase(struct tape *tape, struct node *node, struct tensor *t) {
     if (!node)
         return;
-    if (t->is_view && tape->status == TAPE_OK)
+    if (t->requires_grad && !t->grad_fn) { /* its history would lead to itself */
+        tape_fail(tape, ERROR_BAD_SCENARIO, "a leaf that requires grad is written in place");
+        return;
+    }
+    if (t->is_view)
         tape_fail(tape, ERROR_BAD_SCENARIO, "writing into a view with gradients is not modelled");
     struct node *old = t->grad_fn;
     t->grad_fn = NULL;

@@ -88,7 +88,8 @@ extern void backward_function(struct tape *tape, struct node *node, struct tenso
 void node_save(struct tape *tape, struct node *node, unsigned slot, struct tensor *t);
 /* Makes `t` output `output_nr` of the node. */
 void node_set_output(struct node *node, struct tensor *t, unsigned output_nr);
-/* The same for an op that wrote into `t`: its history now goes on with the node. */
+/* The same for an op that wrote into `t`: its history now goes on with the node. Fails for a leaf
+ * that requires grad, as PyTorch does. */
 void node_rebase(struct tape *tape, struct node *node, struct tensor *t);
 /* The last call of an op: drops the creator's reference. */
 void node_finish(struct tape *tape, struct node *node);

@@ -23,18 +23,37 @@ const struct op *op_row(size_t index) {
     return NULL;
 }
 
-const struct op *op_find(const char *name) {
-    for (size_t i = 0; op_row(i); i++)
-        if (strcmp(op_row(i)->name, name) == 0)
-            return op_row(i);
-    return NULL;
+void op_give(struct op_call *call, struct tensor *t) {
+    call->out[call->out_count++] = t;
+}
+
+unsigned op_dim(struct tape *tape, const struct op_call *call, const struct op_arg *arg) {
+    const struct shape *shape = &call->arg[0].tensor->shape;
+    unsigned dim = 0;
+    if (!shape_wrap_dim(shape, arg->integer, &dim))
+        tape_fail(tape, ERROR_BAD_SCENARIO, "%s: dim %lld of a tensor of %u dims", call->op->name,
+                  (long long)arg->integer, shape->ndim);
+    return dim;
+}
+
+void op_refuse_gradient(struct tape *tape, const struct op_call *call) {
+    bool recorded = false;
+    for (unsigned i = 0; i < OP_MAX_ARGS; i++) {
+        const struct op_arg *arg = &call->arg[i];
+        recorded = recorded || (arg->tensor && arg->tensor->requires_grad);
+        for (size_t k = 0; k < arg->list_count; k++)
+            recorded = recorded || (arg->list[k] && arg->list[k]->requires_grad);
+    }
+    if (recorded && tape->grad_enabled)
+        tape_fail(tape, ERROR_BAD_SCENARIO,
+                  "%s: its gradient is not modelled yet; call it under no_grad", call->op->name);
 }
 
 /* The cached low-precision copy of a leaf (at::autocast::cached_cast): fp32 leaves that require
  * grad and are not views are cast once a region. */
 static struct tensor *autocast_cast(struct tape *tape, struct tensor *t, enum dtype dtype) {
-    bool cached =
-        t->dtype == DTYPE_FLOAT32 && t->requires_grad && !t->grad_fn && dtype == tape->autocast;
+    bool cached = t->dtype == DTYPE_FLOAT32 && t->requires_grad && !t->grad_fn && !t->is_view &&
+                  dtype == tape->autocast;
     for (size_t i = 0; cached && i < tape->autocast_cache.count; i++)
         if (tape->autocast_cache.at[i].leaf == t)
             return tensor_ref(tape->autocast_cache.at[i].copy);
@@ -64,20 +83,6 @@ static enum dtype autocast_target(const struct tape *tape, const struct op_call 
             if (call->arg[i].given && call->arg[i].text == op_dtype_marker)
                 return DTYPE_NONE;
         return DTYPE_FLOAT32;
-    case AUTOCAST_PROMOTE: {
-        enum dtype widest = DTYPE_NONE;
-        for (unsigned i = 0; i < OP_MAX_ARGS; i++) {
-            if (is_eligible(call->arg[i].tensor))
-                widest = widest == DTYPE_NONE ? call->arg[i].tensor->dtype
-                                              : dtype_promote(widest, call->arg[i].tensor->dtype);
-            for (size_t j = 0; j < call->arg[i].list_count; j++)
-                if (is_eligible(call->arg[i].list[j]))
-                    widest = widest == DTYPE_NONE
-                                 ? call->arg[i].list[j]->dtype
-                                 : dtype_promote(widest, call->arg[i].list[j]->dtype);
-        }
-        return widest;
-    }
     case AUTOCAST_FP32_DTYPE: /* see set_dtype */
     case AUTOCAST_NONE:
         break;

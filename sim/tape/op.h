@@ -60,7 +60,14 @@ extern const char *const op_dtype_marker; /* text of a dtype argument that was g
 
 /* All rows in table order; NULL after the last. */
 const struct op *op_row(size_t index);
-const struct op *op_find(const char *name);
+
+/* ---- for rows ---- */
+
+void op_give(struct op_call *call, struct tensor *t); /* the next output */
+/* The dim that an argument names of the first tensor's; 0 after tape_fail when there is none. */
+unsigned op_dim(struct tape *tape, const struct op_call *call, const struct op_arg *arg);
+/* Fails when gradients are on and one of the call's tensors requires one: the op has no formula. */
+void op_refuse_gradient(struct tape *tape, const struct op_call *call);
 
 /* Runs an op with autocast applied and tells the sink's record. Arguments are borrowed. */
 void op_run(struct tape *tape, struct op_call *call);

@@ -13,6 +13,18 @@ static bool is_image(struct tape *tape, const struct op_call *call) {
     return false;
 }
 
+/* One number stands for both dims, none for the fallback. */
+static bool has_two_dims(struct tape *tape, const struct op_call *call, unsigned first,
+                         unsigned last) {
+    for (unsigned i = first; i <= last; i++)
+        if (call->arg[i].shape.ndim > 2) {
+            tape_fail(tape, ERROR_BAD_SCENARIO, "%s: %u numbers for 2 dims", call->op->name,
+                      call->arg[i].shape.ndim);
+            return false;
+        }
+    return true;
+}
+
 static int64_t dim_of(const struct op_arg *arg, unsigned i, int64_t fallback) {
     if (arg->shape.ndim == 0)
         return fallback;
@@ -20,29 +32,44 @@ static int64_t dim_of(const struct op_arg *arg, unsigned i, int64_t fallback) {
 }
 
 /* pooling_output_shape: with ceil_mode the last window must start inside the image or its left
- * padding. */
+ * padding. 0: the window is larger than the padded image, by a stride or more with ceil_mode. */
 static int64_t pooled(int64_t size, int64_t kernel, int64_t stride, int64_t padding,
                       int64_t dilation, bool ceil) {
-    int64_t span = size + 2 * padding - dilation * (kernel - 1) - 1 + (ceil ? stride - 1 : 0);
-    int64_t out = span / stride + 1;
-    if (ceil && (out - 1) * stride >= size + padding)
-        out--;
-    return out;
+    int64_t window = size_add(size_mul(dilation, kernel - 1), 1);
+    int64_t rest = size_add(size, size_mul(2, padding)) - window;
+    if (rest < 0)
+        return ceil && rest > -stride;
+    int64_t steps = rest / stride + (ceil && rest % stride != 0);
+    bool outside = ceil && size_mul(steps, stride) >= size_add(size, padding);
+    return outside ? steps : steps + 1;
 }
 
 /* arguments: self kernel_size stride padding dilation ceil_mode */
 static bool pooled_shape(struct tape *tape, const struct op_call *call, struct shape *shape) {
     *shape = call->arg[0].tensor->shape;
+    if (!has_two_dims(tape, call, 1, 4))
+        return false;
     for (unsigned i = 0; i < 2; i++) {
         int64_t kernel = dim_of(&call->arg[1], i, 1), stride = dim_of(&call->arg[2], i, kernel);
         int64_t padding = dim_of(&call->arg[3], i, 0), dilation = dim_of(&call->arg[4], i, 1);
-        if (kernel < 1 || stride < 1 || padding < 0 || dilation < 1) {
-            tape_fail(tape, ERROR_BAD_SCENARIO, "%s: kernel, stride and dilation must be positive",
+        if (kernel < 1 || stride < 1 || padding < 0 || padding > kernel / 2 || dilation < 1) {
+            tape_fail(tape, ERROR_BAD_SCENARIO,
+                      "%s: kernel, stride and dilation must be positive, padding at most half of "
+                      "the kernel",
                       call->op->name);
             return false;
         }
-        shape->size[i + 2] = pooled(shape->size[i + 2], kernel, stride, padding, dilation,
-                                    call->arg[5].integer != 0);
+        int64_t size = shape->size[i + 2];
+        shape->size[i + 2] =
+            pooled(size, kernel, stride, padding, dilation, call->arg[5].integer != 0);
+        if (shape->size[i + 2] < 1) {
+            tape_fail(tape, ERROR_BAD_SCENARIO,
+                      "%s: a window of %lld with dilation %lld does not fit into %lld with padding "
+                      "%lld",
+                      call->op->name, (long long)kernel, (long long)dilation, (long long)size,
+                      (long long)padding);
+            return false;
+        }
     }
     return true;
 }
@@ -176,7 +203,7 @@ static struct tensor *global_mean(struct tape *tape, struct tensor *self) {
 static void run_adaptive_avg_pool2d(struct tape *tape, struct op_call *call) {
     struct tensor *self = call->arg[0].tensor;
     struct shape shape = self->shape;
-    if (!is_image(tape, call)) {
+    if (!is_image(tape, call) || !has_two_dims(tape, call, 1, 1)) {
         call->out[call->out_count++] = tensor_ref(self);
         return;
     }

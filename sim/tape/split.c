@@ -31,7 +31,7 @@ static void split(struct tape *tape, struct op_call *call, const struct backward
     tape->grad_enabled = false; /* one node for all parts */
     for (unsigned i = 0; i < lengths->ndim; i++) {
         struct tensor *part = aten_narrow(tape, t, dim, start, lengths->size[i]);
-        start += lengths->size[i];
+        start = size_add(start, lengths->size[i]);
         if (node)
             node->args[1 + i] = lengths->size[i];
         node_set_output(node, part, i);
@@ -41,19 +41,19 @@ static void split(struct tape *tape, struct op_call *call, const struct backward
     node_finish(tape, node);
 }
 
-static unsigned dim_of(struct tape *tape, const struct op_call *call, const struct op_arg *arg) {
+static int64_t size_of(const struct op_call *call, unsigned dim) {
     const struct shape *shape = &call->arg[0].tensor->shape;
-    unsigned dim = 0;
-    if (shape->ndim == 0 || !shape_wrap_dim(shape, arg->integer, &dim))
-        tape_fail(tape, ERROR_BAD_SCENARIO, "%s: dim %lld of a tensor of %u dims", call->op->name,
-                  (long long)arg->integer, shape->ndim);
-    return dim;
+    return shape->ndim ? shape->size[dim] : 0;
+}
+
+static int64_t div_up(int64_t n, int64_t unit) {
+    return unit > 0 ? n / unit + (n % unit != 0) : 0;
 }
 
 /* Parts of `length`, the last what is left. */
 static void split_even(struct tape *tape, struct op_call *call, unsigned dim, int64_t length) {
-    int64_t n = call->arg[0].tensor->shape.size[dim];
-    int64_t parts = length > 0 ? (n + length - 1) / length : 0;
+    int64_t n = size_of(call, dim);
+    int64_t parts = div_up(n, length);
     if (parts < 1 || parts > OP_MAX_OUTPUTS) {
         tape_fail(tape, ERROR_BAD_SCENARIO, "%s: %lld parts; 1 to %d are possible", call->op->name,
                   (long long)parts, OP_MAX_OUTPUTS);
@@ -67,23 +67,21 @@ static void split_even(struct tape *tape, struct op_call *call, unsigned dim, in
 }
 
 static void run_split(struct tape *tape, struct op_call *call) {
-    split_even(tape, call, dim_of(tape, call, &call->arg[2]), call->arg[1].integer);
+    split_even(tape, call, op_dim(tape, call, &call->arg[2]), call->arg[1].integer);
 }
 
 static void run_chunk(struct tape *tape, struct op_call *call) {
-    unsigned dim = dim_of(tape, call, &call->arg[2]);
-    const struct shape *shape = &call->arg[0].tensor->shape;
-    int64_t n = shape->ndim ? shape->size[dim] : 0, chunks = call->arg[1].integer;
-    split_even(tape, call, dim, chunks > 0 ? (n + chunks - 1) / chunks : 0);
+    unsigned dim = op_dim(tape, call, &call->arg[2]);
+    split_even(tape, call, dim, div_up(size_of(call, dim), call->arg[1].integer));
 }
 
 static void run_split_with_sizes(struct tape *tape, struct op_call *call) {
     const struct shape *lengths = &call->arg[1].shape;
-    unsigned dim = dim_of(tape, call, &call->arg[2]);
+    unsigned dim = op_dim(tape, call, &call->arg[2]);
     const struct shape *shape = &call->arg[0].tensor->shape;
     int64_t sum = 0;
     for (unsigned i = 0; i < lengths->ndim; i++)
-        sum += lengths->size[i];
+        sum = size_add(sum, lengths->size[i]);
     if (shape->ndim == 0 || sum != shape->size[dim] || lengths->ndim == 0) {
         char a[128], b[128];
         tape_fail(tape, ERROR_BAD_SCENARIO, "split: parts %s of dim %u of %s",

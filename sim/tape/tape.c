@@ -95,7 +95,6 @@ static void request_block(struct tape *tape, struct storage *storage, enum dtype
     if (tape->status != TAPE_OK || storage->bytes == 0)
         return;
     struct tape_request request = {.bytes = storage->bytes,
-                                   .stream = tape->stream,
                                    .category = storage->category,
                                    .dtype = dtype,
                                    .op = tape->op,
@@ -293,12 +292,8 @@ void tape_kernel(struct tape *tape, const char *name, uint64_t flops, uint64_t b
                  enum dtype dtype) {
     if (tape->status != TAPE_OK)
         return;
-    struct tape_kernel kernel = {.name = name,
-                                 .owner = tape_owner(tape),
-                                 .stream = tape->stream,
-                                 .flops = flops,
-                                 .bytes = bytes,
-                                 .dtype = dtype};
+    struct tape_kernel kernel = {
+        .name = name, .owner = tape_owner(tape), .flops = flops, .bytes = bytes, .dtype = dtype};
     tape->sink.kernel(tape->sink.user, &kernel);
 }
 

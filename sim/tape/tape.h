@@ -50,7 +50,6 @@ struct tape_sink {
     /* False: the device is out of memory. *block is the sink's own number. */
     bool (*request)(void *user, const struct tape_request *request, uint32_t *block);
     void (*release)(void *user, uint32_t block);
-    void (*use_stream)(void *user, uint32_t block, uint64_t stream);
     /* A holder was found later: what the block is for, whose it is. `name` and `owner` may be NULL
      * (unchanged). */
     void (*label)(void *user, uint32_t block, enum category category, const char *owner,
@@ -71,13 +70,7 @@ enum tape_status { TAPE_OK, TAPE_UNWINDING, TAPE_OUT_OF_MEMORY, TAPE_FAILED };
 
 enum tape_raised { RAISED_STOP, RAISED_OUT_OF_MEMORY };
 
-enum autocast_policy {
-    AUTOCAST_NONE,
-    AUTOCAST_LOW,
-    AUTOCAST_FP32,
-    AUTOCAST_FP32_DTYPE,
-    AUTOCAST_PROMOTE
-};
+enum autocast_policy { AUTOCAST_NONE, AUTOCAST_LOW, AUTOCAST_FP32, AUTOCAST_FP32_DTYPE };
 
 enum workspace_library { WORKSPACE_CUBLAS, WORKSPACE_CUBLASLT };
 
@@ -93,10 +86,9 @@ struct saved_hooks {
     void (*drop)(void *user, void *packed);
 };
 
-struct tape_workspace { /* kept per library, handle (thread) and stream */
+struct tape_workspace { /* kept per library and handle (thread); there is one stream */
     enum workspace_library library;
     unsigned thread;
-    uint64_t stream;
     struct tensor *tensor;
 };
 
@@ -113,7 +105,6 @@ struct tape {
     unsigned catchers;       /* callers that catch an out-of-memory */
     struct error error;      /* with TAPE_FAILED */
 
-    uint64_t stream; /* current */
     /* 0 the caller's, 1 the backward engine's: each has its own library handles */
     unsigned thread;
     bool grad_enabled;

@@ -4,17 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* a * b of sizes, or the largest number. */
-static int64_t product(int64_t a, int64_t b) {
-    return a > 0 && b > INT64_MAX / a ? INT64_MAX : a * b;
-}
+#include "size.h"
 
 int64_t shape_numel(const struct shape *shape) {
     int64_t n = 1;
     for (unsigned i = 0; i < shape->ndim; i++) {
         if (shape->size[i] < 0)
             return -1;
-        n = shape->size[i] == 0 || n == 0 ? 0 : product(n, shape->size[i]);
+        n = size_mul(n, shape->size[i]);
     }
     return n;
 }
@@ -98,7 +95,7 @@ void strides_contiguous(const struct shape *shape, int64_t stride[TENSOR_MAX_DIM
     int64_t next = 1;
     for (unsigned i = shape->ndim; i-- > 0;) {
         stride[i] = next;
-        next = product(next, shape->size[i] > 1 ? shape->size[i] : 1);
+        next = size_mul(next, shape->size[i] > 1 ? shape->size[i] : 1);
     }
 }
 
@@ -119,7 +116,7 @@ void strides_channels_last(const struct shape *shape, int64_t stride[TENSOR_MAX_
     int64_t next = 1;
     for (unsigned i = 0; i < n; i++) {
         stride[order[i]] = next;
-        next = product(next, shape->size[order[i]] > 1 ? shape->size[order[i]] : 1);
+        next = size_mul(next, shape->size[order[i]] > 1 ? shape->size[order[i]] : 1);
     }
 }
 
@@ -265,7 +262,7 @@ void strides_elementwise(const struct shape *shape, const struct tensor *const *
     int64_t next = 1;
     for (unsigned i = 0; i < n; i++) {
         stride[perm[i]] = next;
-        next = product(next, shape->size[perm[i]] > 1 ? shape->size[perm[i]] : 1);
+        next = size_mul(next, shape->size[perm[i]] > 1 ? shape->size[perm[i]] : 1);
     }
 }
 

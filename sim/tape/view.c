@@ -15,6 +15,12 @@ static struct tensor *alias_with(struct tape *tape, struct node *node, struct te
 
 /* ---- view, reshape ---- */
 
+struct shape aten_matrix_shape(const struct shape *shape) {
+    struct shape rows = *shape;
+    rows.ndim = shape->ndim - 1;
+    return (struct shape){.ndim = 2, .size = {shape_numel(&rows), shape->size[rows.ndim]}};
+}
+
 static void backward_view(struct tape *tape, struct node *node, struct tensor **grads,
                           struct tensor **out) {
     out[0] = aten_reshape(tape, grads[0], &node->edges[0].shape);
@@ -165,24 +171,14 @@ static const struct backward_op unsqueeze_backward = {"UnsqueezeBackward0", back
 struct tensor *aten_narrow(struct tape *tape, struct tensor *t, unsigned dim, int64_t start,
                            int64_t length) {
     struct shape shape = t->shape;
-    if (start < 0 || length < 0 || start > shape.size[dim] - length) {
+    if (shape.ndim == 0 || start < 0 || length < 0 || start > shape.size[dim] - length) {
         tape_fail(tape, ERROR_BAD_SCENARIO, "narrow: %lld from %lld on, of a dim of size %lld",
-                  (long long)length, (long long)start, (long long)shape.size[dim]);
+                  (long long)length, (long long)start,
+                  (long long)(shape.ndim ? shape.size[dim] : 0));
         return tensor_ref(t);
     }
     shape.size[dim] = length;
     return alias_with(tape, node_create(tape, &slice_backward, &t, 1, 1), t, &shape, t->stride);
-}
-
-static unsigned dim_of(struct tape *tape, const struct op_call *call, const struct op_arg *arg,
-                       const struct shape *shape) {
-    unsigned dim = 0;
-    if (!shape_wrap_dim(shape, arg->integer, &dim)) {
-        tape_fail(tape, ERROR_BAD_SCENARIO, "%s: dim %lld of a tensor of %u dims", call->op->name,
-                  (long long)arg->integer, shape->ndim);
-        return 0;
-    }
-    return dim;
 }
 
 /* One -1 in a shape stands for what is left. */
@@ -208,63 +204,58 @@ static struct shape resolve_shape(struct tape *tape, const struct op_call *call,
     return shape;
 }
 
-static void give(struct op_call *call, struct tensor *t) {
-    call->out[call->out_count++] = t;
-}
-
 static void run_view(struct tape *tape, struct op_call *call) {
     struct tensor *t = call->arg[0].tensor;
     struct shape shape = resolve_shape(tape, call, t, &call->arg[1].shape);
-    give(call, aten_view(tape, t, &shape));
+    op_give(call, aten_view(tape, t, &shape));
 }
 
 static void run_reshape(struct tape *tape, struct op_call *call) {
     struct tensor *t = call->arg[0].tensor;
     struct shape shape = resolve_shape(tape, call, t, &call->arg[1].shape);
-    give(call, aten_reshape(tape, t, &shape));
+    op_give(call, aten_reshape(tape, t, &shape));
 }
 
 /* flatten(start_dim, end_dim): a reshape that joins the dims between. */
 static void run_flatten(struct tape *tape, struct op_call *call) {
     struct tensor *t = call->arg[0].tensor;
-    unsigned start = dim_of(tape, call, &call->arg[1], &t->shape),
-             end = dim_of(tape, call, &call->arg[2], &t->shape);
+    unsigned start = op_dim(tape, call, &call->arg[1]), end = op_dim(tape, call, &call->arg[2]);
     struct shape shape = {.ndim = 0};
     for (unsigned i = 0; i < t->shape.ndim; i++) {
         if (i > start && i <= end)
-            shape.size[shape.ndim - 1] *= t->shape.size[i];
+            shape.size[shape.ndim - 1] = size_mul(shape.size[shape.ndim - 1], t->shape.size[i]);
         else
             shape.size[shape.ndim++] = t->shape.size[i];
     }
     if (start >= end && t->shape.ndim > 0)
-        give(call, tensor_ref(t));
+        op_give(call, tensor_ref(t));
     else
-        give(call, aten_reshape(tape, t, &shape));
+        op_give(call, aten_reshape(tape, t, &shape));
 }
 
 static void run_transpose(struct tape *tape, struct op_call *call) {
-    give(call,
-         aten_transpose(tape, call->arg[0].tensor, call->arg[1].integer, call->arg[2].integer));
+    op_give(call,
+            aten_transpose(tape, call->arg[0].tensor, call->arg[1].integer, call->arg[2].integer));
 }
 
 static void run_t(struct tape *tape, struct op_call *call) {
-    give(call, aten_t(tape, call->arg[0].tensor));
+    op_give(call, aten_t(tape, call->arg[0].tensor));
 }
 
 static void run_expand(struct tape *tape, struct op_call *call) {
-    give(call, aten_expand(tape, call->arg[0].tensor, &call->arg[1].shape));
+    op_give(call, aten_expand(tape, call->arg[0].tensor, &call->arg[1].shape));
 }
 
 static void run_narrow(struct tape *tape, struct op_call *call) {
     struct tensor *t = call->arg[0].tensor;
-    give(call, aten_narrow(tape, t, dim_of(tape, call, &call->arg[1], &t->shape),
-                           call->arg[2].integer, call->arg[3].integer));
+    op_give(call, aten_narrow(tape, t, op_dim(tape, call, &call->arg[1]), call->arg[2].integer,
+                              call->arg[3].integer));
 }
 
 /* x[..., a:b:c] : slice(dim, start, stop, step); negative ends count from the end, as in Python */
 static void run_slice(struct tape *tape, struct op_call *call) {
     struct tensor *t = call->arg[0].tensor;
-    unsigned dim = dim_of(tape, call, &call->arg[1], &t->shape);
+    unsigned dim = op_dim(tape, call, &call->arg[1]);
     int64_t n = t->shape.ndim ? t->shape.size[dim] : 0;
     int64_t start = call->arg[2].given ? call->arg[2].integer : 0;
     int64_t stop = call->arg[3].given ? call->arg[3].integer : n;
@@ -275,25 +266,28 @@ static void run_slice(struct tape *tape, struct op_call *call) {
     int64_t step = call->arg[4].integer > 0 ? call->arg[4].integer : 1;
     /* Python's indexing makes an alias of what would be the whole */
     if (start == 0 && stop == n && step == 1) {
-        give(call, alias_with(tape, node_create(tape, &alias_backward, &t, 1, 1), t, &t->shape,
-                              t->stride));
+        op_give(call, alias_with(tape, node_create(tape, &alias_backward, &t, 1, 1), t, &t->shape,
+                                 t->stride));
         return;
     }
     if (step == 1) {
-        give(call, aten_narrow(tape, t, dim, start, stop - start));
+        op_give(call, aten_narrow(tape, t, dim, start, stop - start));
         return;
     }
     struct shape shape = t->shape;
     int64_t stride[TENSOR_MAX_DIMS];
     memcpy(stride, t->stride, sizeof stride);
-    shape.size[dim] = (stop - start + step - 1) / step;
-    stride[dim] *= step;
-    give(call, alias_with(tape, node_create(tape, &slice_backward, &t, 1, 1), t, &shape, stride));
+    if (shape.ndim > 0) {
+        shape.size[dim] = (stop - start) / step + ((stop - start) % step != 0);
+        stride[dim] = size_mul(stride[dim], step);
+    }
+    op_give(call,
+            alias_with(tape, node_create(tape, &slice_backward, &t, 1, 1), t, &shape, stride));
 }
 
 static void run_select(struct tape *tape, struct op_call *call) {
     struct tensor *t = call->arg[0].tensor;
-    unsigned dim = dim_of(tape, call, &call->arg[1], &t->shape);
+    unsigned dim = op_dim(tape, call, &call->arg[1]);
     struct shape shape = {.ndim = 0};
     int64_t stride[TENSOR_MAX_DIMS] = {0}, index = call->arg[2].integer;
     int64_t n = t->shape.ndim ? t->shape.size[dim] : 0;
@@ -305,7 +299,8 @@ static void run_select(struct tape *tape, struct op_call *call) {
             stride[shape.ndim] = t->stride[i];
             shape.size[shape.ndim++] = t->shape.size[i];
         }
-    give(call, alias_with(tape, node_create(tape, &select_backward, &t, 1, 1), t, &shape, stride));
+    op_give(call,
+            alias_with(tape, node_create(tape, &select_backward, &t, 1, 1), t, &shape, stride));
 }
 
 static void run_unsqueeze(struct tape *tape, struct op_call *call) {
@@ -313,22 +308,25 @@ static void run_unsqueeze(struct tape *tape, struct op_call *call) {
     struct shape bigger = {.ndim = t->shape.ndim + 1};
     if (bigger.ndim > TENSOR_MAX_DIMS) {
         tape_fail(tape, ERROR_BAD_SCENARIO, "unsqueeze: at most %d dims", TENSOR_MAX_DIMS);
-        give(call, tensor_ref(t));
+        op_give(call, tensor_ref(t));
         return;
     }
-    unsigned dim = dim_of(tape, call, &call->arg[1], &bigger);
+    unsigned dim = 0;
+    if (!shape_wrap_dim(&bigger, call->arg[1].integer, &dim))
+        tape_fail(tape, ERROR_BAD_SCENARIO, "unsqueeze: dim %lld of a tensor of %u dims",
+                  (long long)call->arg[1].integer, bigger.ndim);
     int64_t stride[TENSOR_MAX_DIMS] = {0};
     for (unsigned i = 0, from = 0; i < bigger.ndim; i++) {
         if (i == dim) {
             bigger.size[i] = 1;
-            stride[i] = from < t->shape.ndim ? t->shape.size[from] * t->stride[from] : 1;
+            stride[i] = from < t->shape.ndim ? size_mul(t->shape.size[from], t->stride[from]) : 1;
         } else {
             stride[i] = t->stride[from];
             bigger.size[i] = t->shape.size[from++];
         }
     }
-    give(call,
-         alias_with(tape, node_create(tape, &unsqueeze_backward, &t, 1, 1), t, &bigger, stride));
+    op_give(call,
+            alias_with(tape, node_create(tape, &unsqueeze_backward, &t, 1, 1), t, &bigger, stride));
 }
 
 const struct op ops_view[] = {

@@ -93,12 +93,6 @@ static inline void log_sink_release(void *user, uint32_t block) {
         text_format(&s->log, "free %u\n", block);
 }
 
-static inline void log_sink_use_stream(void *user, uint32_t block, uint64_t stream) {
-    struct log_sink *s = user;
-    if (!s->quiet && !s->gaps)
-        text_format(&s->log, "use %u stream %llu\n", block, (unsigned long long)stream);
-}
-
 static inline void log_sink_label(void *user, uint32_t block, enum category category,
                                   const char *owner, const char *name) {
     struct log_sink *s = user;
@@ -140,7 +134,6 @@ static inline struct tape_sink log_sink_of(struct log_sink *s) {
     return (struct tape_sink){.user = s,
                               .request = log_sink_request,
                               .release = log_sink_release,
-                              .use_stream = log_sink_use_stream,
                               .label = log_sink_label,
                               .kernel = log_sink_kernel,
                               .phase = log_sink_phase,

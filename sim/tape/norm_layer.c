@@ -1,5 +1,4 @@
-/* norm.c: normalisations. layer_norm: ATen/native/layer_norm.cpp and cuda/layer_norm_kernel.cu:
- * mean and rstd of a row in fp32 (or wider) are kept, the rest is recomputed. */
+/* norm_layer.c: layer normalisation (ATen/native/layer_norm.cpp, cuda/layer_norm_kernel.cu): mean and rstd of a row in fp32 (or wider) are kept, the rest is recomputed. */
 #include "op.h"
 
 enum {

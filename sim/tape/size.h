@@ -1,0 +1,22 @@
+/* size.h: arithmetic on sizes that a scenario gave: the largest number when the result is more, which
+ * is refused where it becomes a tensor. A product with a negative size is -1, unless it is 0. */
+#ifndef SIZE_H
+#define SIZE_H
+
+#include <stdint.h>
+
+static inline int64_t size_mul(int64_t a, int64_t b) {
+    if (a == 0 || b == 0)
+        return 0;
+    if (a < 0 || b < 0)
+        return -1;
+    return b > INT64_MAX / a ? INT64_MAX : a * b;
+}
+
+static inline int64_t size_add(int64_t a, int64_t b) {
+    if (b > 0)
+        return a > INT64_MAX - b ? INT64_MAX : a + b;
+    return a < INT64_MIN - b ? INT64_MIN : a + b;
+}
+
+#endif

@@ -1,0 +1,1 @@
+torch.max_pool2d(torch.zeros({ 1, 3, 2, 2 }), { 3 }, { 2 })
