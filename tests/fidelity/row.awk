@@ -19,6 +19,8 @@ function error_of(what,  error) {
 {
     cut = index($0, "=")
     at[substr($0, 1, cut - 1)] = substr($0, cut + 1)
+    if (/^m\./)
+        has_facts = 1
 }
 END {
     differs = value("v.equal") != "true"
@@ -40,8 +42,10 @@ END {
         differs = 1
 
     simulated_oom = value("r.oom.message")
-    if (real_oom == "" && simulated_oom == "?")
+    if (simulated_oom == "?" && real_oom == "")
         oom = "none"
+    else if (!has_facts)
+        oom = "-"
     else if (figures(real_oom) == figures(simulated_oom))
         oom = "equal"
     else {
