@@ -117,6 +117,10 @@ static bool write_picture(const struct cli *cli, const struct timeline *tl, stru
     if (cli->theme)
         options.theme = theme_find(cli->theme);
     options.language = i18n_language(cli->lang);
+    if (cli->png && !picture_has_font(options.language))
+        fputs("vramsim: no font with Chinese characters: install fonts-noto-cjk or "
+              "fonts-wqy-microhei\n",
+              stderr);
     struct text out = {0};
     if (cli->png &&
         (!picture_render_png(tl, NULL, &options, &out, err) || !cli_write(cli->png, &out, err)))

@@ -154,7 +154,7 @@ static const struct device *find_preset(const char *name, size_t length) {
 static bool unknown_device(const char *name, size_t length, struct error *err) {
     char names[512] = "";
     size_t used = 0;
-    for (size_t i = 0; i < PRESET_COUNT; i++)
+    for (size_t i = 0; i < PRESET_COUNT && used < sizeof names; i++)
         used += (size_t)snprintf(names + used, sizeof names - used, " %s", presets[i].name);
     return error_set(err, ERROR_USAGE, "unknown device '%.*s'; known:%s", (int)length, name, names);
 }

@@ -54,7 +54,8 @@ const struct framework *framework_find(const char *name, struct error *err) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (is_named(&rows[i], name))
             return &rows[i];
-        used += (size_t)snprintf(names + used, sizeof names - used, " %s", rows[i].name);
+        if (used < sizeof names)
+            used += (size_t)snprintf(names + used, sizeof names - used, " %s", rows[i].name);
     }
     error_set(err, ERROR_USAGE, "unknown framework '%s'; known:%s", name, names);
     return NULL;

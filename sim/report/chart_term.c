@@ -60,6 +60,7 @@ struct chart {
     struct curve curve;
     struct peaks peaks;
     uint64_t outside, capacity, top; /* capacity 0: unknown or above the picture */
+    uint64_t left_out;               /* outside, but not in the picture */
     int colour, background;          /* of the terminal now; -1: its own */
     struct text *out;
 };
@@ -307,17 +308,29 @@ static void write_legend(struct chart *c) {
     if (c->peaks.has_device)
         text_format(c->out, "   %s capacity %s%s", sign(c, SIGN_CAPACITY),
                     units_format_bytes(c->peaks.total_bytes, bytes),
-                    c->capacity ? "" : ", above the chart");
+                    !c->capacity  ? ", above the chart"
+                    : c->left_out ? " less the context"
+                                  : "");
     text_add(c->out, "\n");
+    if (c->left_out > 0)
+        text_format(c->out, "%*scontext, libraries %s: left out of the chart\n", LABEL_WIDTH + 1,
+                    "", units_format_bytes(c->left_out, bytes));
 }
 
-/* The capacity belongs into the picture when it does not dwarf the rest. */
+/* The capacity belongs into the picture when it does not dwarf the rest, and so does what is outside
+ * the allocator. */
 static void choose_scale(struct chart *c) {
     uint64_t active = c->peaks.active.bytes, reserved = c->peaks.reserved.bytes;
     c->outside = c->peaks.has_device ? c->peaks.context_bytes : 0;
     c->top = c->outside + (active > reserved ? active : reserved);
-    if (c->peaks.has_device && c->peaks.total_bytes / 2 <= c->top) {
-        c->capacity = c->peaks.total_bytes;
+    if (c->outside > c->top / 3) {
+        c->left_out = c->outside;
+        c->top -= c->outside;
+        c->outside = 0;
+    }
+    uint64_t total = c->peaks.total_bytes > c->left_out ? c->peaks.total_bytes - c->left_out : 0;
+    if (c->peaks.has_device && total > 0 && total / 2 <= c->top) {
+        c->capacity = total;
         c->top = c->capacity > c->top ? c->capacity : c->top;
     }
     if (c->top == 0)

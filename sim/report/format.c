@@ -2,6 +2,7 @@
 #include "format.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "text.h"
@@ -71,12 +72,14 @@ void format_pad(struct text *out, size_t line_begin, size_t width) {
 
 void format_bytes(struct text *out, uint64_t bytes) {
     char grouped[UNITS_TEXT_BYTES];
-    text_format(out, "%18s B %10.2f GiB %10.2f GB", units_format_grouped(bytes, grouped),
-                (double)bytes / 1073741824.0, (double)bytes / 1e9);
+    bool is_small = bytes < GIB;
+    text_format(out, "%18s B %10.2f %s %10.2f %s", units_format_grouped(bytes, grouped),
+                (double)bytes / (double)(is_small ? MIB : GIB), is_small ? "MiB" : "GiB",
+                (double)bytes / (is_small ? 1e6 : 1e9), is_small ? "MB" : "GB");
 }
 
 void format_bytes_head(struct text *out) {
-    text_format(out, "%20s %14s %13s", "bytes", "GiB", "GB");
+    text_format(out, "%20s %14s %13s", "bytes", "GiB, MiB", "GB, MB");
 }
 
 void format_short(struct text *out, uint64_t bytes) {

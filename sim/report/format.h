@@ -17,7 +17,7 @@ void format_safe_cut(struct text *out, const char *s, size_t width);
 void format_pad(struct text *out, size_t line_begin, size_t width);
 size_t format_width(const char *s, size_t length); /* characters of UTF-8 */
 
-/* "   54,432,121,856 B     50.69 GiB     54.43 GB" */
+/* "   54,432,121,856 B     50.69 GiB     54.43 GB"; below a GiB in MiB and MB */
 void format_bytes(struct text *out, uint64_t bytes);
 enum { FORMAT_BYTES_WIDTH = 46 };
 /* The head of such columns, as wide. */

@@ -120,9 +120,9 @@ static void add_oom_bytes(const char *name, uint64_t bytes, struct text *out) {
     text_add(out, "\n");
 }
 
-static void add_oom_text(const char *name, const char *value, struct text *out) {
+static void add_oom_text(const char *name, const char *value, const char *none, struct text *out) {
     text_format(out, "  %-24s  ", name);
-    format_safe(out, value && *value ? value : "unknown");
+    format_safe(out, *value ? value : none);
     text_add(out, "\n");
 }
 
@@ -133,8 +133,10 @@ static void write_oom(const struct report *r, struct text *out) {
     text_add(out, ", t = ");
     format_time(out, peak_time_ns(r->tl, o->event));
     text_add(out, "\n");
-    add_oom_text("op", timeline_text(r->tl, o->op), out);
-    add_oom_text("for", timeline_text(r->tl, o->owner), out);
+    bool has_names = r->tl->has & TIMELINE_HAS_OWNER;
+    add_oom_text("op", timeline_text(r->tl, o->op), has_names ? "outside any op" : "unknown", out);
+    add_oom_text("for", timeline_text(r->tl, o->owner),
+                 has_names ? "outside any module" : "unknown", out);
     add_oom_bytes("requested", o->requested_bytes, out);
     add_oom_bytes("rounded", o->rounded_bytes, out);
     add_oom_bytes("asked of the driver", o->segment_bytes, out);
@@ -143,7 +145,7 @@ static void write_oom(const struct report *r, struct text *out) {
     add_oom_bytes("allocated then", o->allocated_bytes, out);
     add_oom_bytes("reserved then", o->reserved_bytes, out);
     if (o->message)
-        add_oom_text("the framework says", timeline_text(r->tl, o->message), out);
+        add_oom_text("the framework says", timeline_text(r->tl, o->message), "", out);
 }
 
 /* --- the peak --- */
@@ -311,7 +313,8 @@ static void write_ops(const struct report *r, struct text *out) {
         const char *name = e->is_others ? "(others)" : strtab_text(&r->ops.strings, e->name);
         line = out->length;
         text_add(out, "  ");
-        format_safe_cut(out, *name ? name : "(unknown)", 2 * NAME_WIDTH - 3);
+        const char *none = r->ops_are_frames ? "(no stack)" : "(outside any op)";
+        format_safe_cut(out, *name ? name : none, 2 * NAME_WIDTH - 3);
         format_pad(out, line, 2 * NAME_WIDTH);
         format_bytes(out, e->sum.bytes);
         size_t column = out->length;
@@ -335,6 +338,8 @@ static void add_block_texts(const struct report *r, const struct timeline_block 
         has_text = true;
     }
     const struct timeline_frame *f = frames_best(r->tl, b->stack);
+    if (!has_text && !f && (r->tl->has & TIMELINE_HAS_OWNER))
+        text_add(out, "  outside any op");
     if (has_text || !f)
         return;
     struct text frame = {0};
@@ -385,6 +390,21 @@ static void write_steps(const struct report *r, struct text *out) {
         write_step(r, i, out);
 }
 
+/* What a scenario of one's own may have left out; a trace has its own names. */
+static void write_hints(const struct report *r, struct text *out) {
+    if (!(r->tl->has & TIMELINE_HAS_OWNER))
+        return;
+    bool is_named = false;
+    for (size_t i = 0; i < r->modules.rows.count; i++)
+        is_named |= r->modules.rows.at[i].kind != HOLDER_UNKNOWN;
+    if (!is_named && r->modules.rows.count > 0)
+        add_line(out, "\nnote: no module has a name; nn.name(model) gives them theirs");
+    const struct steps *steps = &r->steps;
+    if (steps->rows.count > 0 && steps->rows.at[0].phase == TIMELINE_NONE)
+        add_line(out,
+                 "\nnote: steps are guessed from the phases; begin_step(i) says where they begin");
+}
+
 bool report_text(const struct report *report, const struct report_style *style, struct text *out,
                  struct error *err) {
     uint32_t width = style->width ? style->width : DEFAULT_WIDTH;
@@ -415,5 +435,6 @@ bool report_text(const struct report *report, const struct report_style *style, 
     write_ops(report, out);
     write_blocks(report, out);
     write_steps(report, out);
+    write_hints(report, out);
     return !out->failed || error_host_memory(err);
 }

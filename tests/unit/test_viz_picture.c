@@ -10,6 +10,7 @@
 #include "app.h"
 #include "draw.h"
 #include "file.h"
+#include "font.h"
 #include "picture.h"
 #include "png_file.h"
 #include "raster.h"
@@ -274,6 +275,16 @@ TEST(the_same_picture_twice_is_the_same_bytes) {
     timeline_destroy(a);
 }
 
+TEST(a_font_knows_what_it_has) {
+    USE_STATE;
+    struct font *font = font_create_embedded();
+    assert_non_null(font);
+    assert_true(font_has(font, 'A'));
+    assert_false(font_has(font, 0x663e));
+    font_destroy(font);
+    assert_true(picture_has_font(LANGUAGE_ENGLISH));
+}
+
 TEST(bad_sizes_are_refused) {
     USE_STATE;
     struct timeline *a = tiny();
@@ -317,4 +328,5 @@ SUITE(cmocka_unit_test(draw_lists_are_as_they_were),
       cmocka_unit_test(plates_of_one_place_are_apart), cmocka_unit_test(pixels_are_as_they_were),
       cmocka_unit_test(svg_is_as_it_was_and_escapes_its_texts),
       cmocka_unit_test(the_same_picture_twice_is_the_same_bytes),
-      cmocka_unit_test(bad_sizes_are_refused), cmocka_unit_test(clips_and_blends_stay_inside))
+      cmocka_unit_test(a_font_knows_what_it_has), cmocka_unit_test(bad_sizes_are_refused),
+      cmocka_unit_test(clips_and_blends_stay_inside))

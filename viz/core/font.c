@@ -219,6 +219,11 @@ static bool make_outline(struct font *font, uint32_t code, int size, bool bold,
     return true;
 }
 
+bool font_has(struct font *font, uint32_t code) {
+    struct font_ft_glyph glyph;
+    return find_cell(code) || (font->ft && font_ft_render(font->ft, code, 16, false, &glyph));
+}
+
 static struct font_slot *find_slot(struct font_slot *slots, size_t count, uint64_t key) {
     size_t at = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (count - 1);
     while (slots[at].key != 0 && slots[at].key != key)

@@ -28,6 +28,8 @@ struct font *font_create_embedded(void);
 struct font *font_create(const char *path, struct error *err);
 void font_destroy(struct font *font);
 
+/* Is there more than a box for it? */
+bool font_has(struct font *font, uint32_t code);
 int font_line(struct font *font, int size); /* height of a line */
 const struct glyph *font_glyph(struct font *font, uint32_t code, int size, bool bold);
 int font_width(struct font *font, const char *text, size_t length, int size, bool bold);

@@ -70,6 +70,10 @@ enum text_id {
 
 const char *i18n_text(enum language language, enum text_id id);
 const char *i18n_category(enum language language, enum category category);
+/* A phase's or source's own name: those that every training loop has are translated, "step 3" too
+ * (written into `out`); the rest is returned as it is. */
+enum { I18N_NAME_BYTES = 32 };
+const char *i18n_name(enum language language, const char *name, char out[I18N_NAME_BYTES]);
 /* "en", "zh", or a locale such as "zh_CN.UTF-8"; anything else is English. */
 enum language i18n_language(const char *name);
 

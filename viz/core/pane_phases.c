@@ -77,7 +77,10 @@ static void draw_lane(const struct lane *lane) {
             continue;
         }
         draw_rect(lane->list, x0, lane->r.y, x1 - x0 - 1, lane->r.h, theme->phase[i % 2]);
-        draw_name(lane, x0, x1, timeline_text(track->tl, track->tl->phases.at[phase].name));
+        char own[I18N_NAME_BYTES];
+        draw_name(lane, x0, x1,
+                  i18n_name(lane->app->language,
+                            timeline_text(track->tl, track->tl->phases.at[phase].name), own));
     }
     if (merged_to > merged_from)
         draw_rect(lane->list, merged_from, lane->r.y, merged_to - merged_from, lane->r.h,

@@ -22,8 +22,10 @@ static void add_phases(const struct app *app, struct text *out) {
     uint32_t phase = track_phase(&app->a, app->cursor);
     for (; phase < tl->phases.count && depth < 8; phase = tl->phases.at[phase].parent)
         names[depth++] = timeline_text(tl, tl->phases.at[phase].name);
+    char own[I18N_NAME_BYTES];
     for (int i = depth - 1; i >= 0; i--)
-        text_format(out, "%s%s", i == depth - 1 ? dot : " / ", names[i]);
+        text_format(out, "%s%s", i == depth - 1 ? dot : " / ",
+                    i18n_name(app->language, names[i], own));
 }
 
 /* "alloc 172.00 MiB  aten::mm  model.layers.3.mlp.up_proj" */

@@ -17,14 +17,16 @@ static const char *base_name(const char *path) {
 }
 
 /* "A100 80GB . pytorch-2.15 . expandable_segments:True", what is known of it. */
-static void describe(const struct track *track, char *out, size_t out_bytes) {
+static void describe(const struct app *app, const struct track *track, char *out,
+                     size_t out_bytes) {
     const struct timeline *tl = track->tl;
     uint32_t device = track->device < tl->devices.count ? tl->devices.at[track->device].name : 0;
     const uint32_t parts[] = {device, tl->framework, tl->source_kind, tl->alloc_settings};
     size_t length = 0;
     out[0] = '\0';
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        const char *text = timeline_text(tl, parts[i]);
+        char own[I18N_NAME_BYTES];
+        const char *text = i18n_name(app->language, timeline_text(tl, parts[i]), own);
         if (!*text || length + 8 >= out_bytes)
             continue;
         int n = snprintf(out + length, out_bytes - length, "%s%.120s", length ? "  \xc2\xb7  " : "",
@@ -94,7 +96,7 @@ static void draw_names(struct app *app, struct draw_list *list, int width) {
     }
     font_shorten(app->font, name, width, size, true, shown, sizeof shown);
     draw_text(list, x, y, size, true, theme->ink, shown);
-    describe(&app->a, line, sizeof line);
+    describe(app, &app->a, line, sizeof line);
     uint64_t warnings = (uint64_t)app->a.tl->warnings + (app->has_b ? app->b.tl->warnings : 0);
     if (warnings > 0) {
         size_t used = strlen(line);

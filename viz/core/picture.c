@@ -6,6 +6,7 @@
 #include "app.h"
 #include "draw.h"
 #include "error.h"
+#include "font.h"
 #include "png_file.h"
 #include "raster.h"
 #include "svg.h"
@@ -31,6 +32,16 @@ bool picture_parse_size(const char *text, int *width, int *height, struct error 
     *width = w;
     *height = h;
     return true;
+}
+
+bool picture_has_font(enum language language) {
+    if (language != LANGUAGE_CHINESE)
+        return true;
+    struct error err = {0};
+    struct font *font = font_create(NULL, &err);
+    bool has = font && font_has(font, 0x663e); /* the first character of "显存" */
+    font_destroy(font);
+    return has;
 }
 
 bool picture_png(const struct draw_list *list, struct font *font, struct text *out,
