@@ -376,7 +376,7 @@ void caching_set_memory_fraction(struct alloc *alloc, double fraction) {
 
 static struct alloc *create(const struct alloc_config *config, struct error *err) {
     if (config->settings.backend != ALLOC_BACKEND_NATIVE) {
-        error_set(err, ERROR_BAD_INPUT, "the native allocator was asked for another backend");
+        error_set(err, ERROR_USAGE, "the native allocator was asked for another backend");
         return NULL;
     }
     struct caching *al = xcalloc(1, sizeof *al);

@@ -68,7 +68,9 @@ bool catch_call(struct host *host, int arguments, int results) {
     if (status == LUA_OK)
         return true;
     if (tape->status == TAPE_OK)
-        tape_fail(tape, ERROR_BAD_SCENARIO, "%s", luaL_tolstring(L, -1, NULL));
+        tape_fail(tape, ERROR_BAD_SCENARIO, "%s%s",
+                  lua_type(L, -1) == LUA_TSTRING ? "" : "the scenario raised an error that is a ",
+                  lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : luaL_typename(L, -1));
     lua_settop(L, lua_gettop(L) - 1);
     catch_restore(host, &state);
     if (is_raised(host, RAISED_STOP))
@@ -87,6 +89,7 @@ static int stop(lua_State *L) {
 /* torch.catch_stop(f, ...): calls f(...); true when it was left by torch.stop() */
 static int catch_stop(lua_State *L) {
     struct host *host = host_of(L);
+    luaL_checkany(L, 1);
     struct host_state state = catch_begin(host);
     if (lua_pcall(L, lua_gettop(L) - 1, 0, 0) == LUA_OK) {
         lua_pushboolean(L, false);

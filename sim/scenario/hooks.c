@@ -132,6 +132,7 @@ static void hold_in_traceback(struct host *host, struct tensor_list *list) {
 static int saved_tensors_hooks(lua_State *L) {
     struct host *host = host_of(L);
     luaL_checktype(L, 1, LUA_TTABLE);
+    luaL_checkany(L, 2);
     struct lua_hooks *h = arena_calloc(&host->tape->arena, 1, sizeof *h);
     if (!h)
         return no_memory(L);

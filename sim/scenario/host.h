@@ -38,6 +38,9 @@ struct host *host_of(lua_State *L);
 /* Leaves the scenario when the tape has stopped: out of memory quietly, a failure as a Lua error
  * with its place. */
 void host_check(lua_State *L, struct host *host);
+/* Counts `steps` of work that Lua does not count; a Lua error when the limit is passed or the user
+ * interrupts. */
+void host_charge(lua_State *L, struct host *host, uint64_t steps);
 
 /* tensors.c */
 /* What a full userdata is. A scenario can make none but these, so the first word tells. */

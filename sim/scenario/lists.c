@@ -118,6 +118,7 @@ static int is_held(lua_State *L) {
 static void add_tensors(lua_State *L, struct host *host, struct tensor_list *to, int depth) {
     struct tensor *t = tensors_test(L, -1);
     struct tensor_list *list = t ? NULL : lists_test(L, -1);
+    host_charge(L, host, 64 * (1 + (uint64_t)(list ? list->items.count : 0)));
     if (t && !array_push(&to->items, tensor_ref(t)))
         tape_fail_memory(host->tape);
     for (size_t i = 0; list && list != to && i < list->items.count; i++)

@@ -14,6 +14,7 @@ static int keep_for_good(lua_State *L, bool is_parameter) {
     struct host *host = host_of(L);
     struct tensor *t = tensors_check(L, 1);
     tensor_ref(t);
+    t->kept++;
     tape_set_category(host->tape, t, CATEGORY_PARAMETER, true);
     t->is_buffer = !is_parameter;
     if (is_parameter)
@@ -50,9 +51,14 @@ static int replace_member(lua_State *L) {
     struct tensor *old = tensors_test(L, -1);
     if (!old)
         return luaL_error(L, "replace: the module has no tensor '%s'", luaL_tolstring(L, 2, NULL));
+    if (old->kept == 0)
+        return luaL_error(L, "replace: '%s' is neither a parameter nor a buffer",
+                          luaL_tolstring(L, 2, NULL));
     lua_pushvalue(L, 2);
     lua_pushvalue(L, 3);
     lua_rawset(L, 1);
+    old->kept--;
+    t->kept++;
     tensor_ref(t);
     tensor_unref(host->tape, old);
     return 0;

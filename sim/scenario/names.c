@@ -80,15 +80,20 @@ static void add(struct host *host, struct holdings *to, struct holding h) {
 /* Goes on holding what the frame held under this name, or begins to. */
 static void hold(struct visit *visit, struct tensor *tensor, struct tensor_list *list) {
     struct frame *frame = visit->frame;
-    for (size_t i = 0; i < frame->held.count; i++) {
-        struct holding *h = &frame->held.at[i];
+    size_t count = visit->left ? frame->held.count : 0, at = visit->next < count ? visit->next : 0;
+    for (size_t i = 0; i < count; i++, at = at + 1 < count ? at + 1 : 0) {
+        struct holding *h = &frame->held.at[at];
         if (h->scan != frame->scan && h->tensor == tensor && h->list == list &&
             h->name == visit->name) {
             h->scan = frame->scan;
             h->slot = visit->slot;
+            visit->next = at + 1;
+            visit->left--;
+            visit->host->instructions += i / 8; /* a scan of many names in another order */
             return;
         }
     }
+    visit->host->instructions += count / 8;
     add(visit->host, &frame->held,
         (struct holding){.name = visit->name,
                          .tensor = tensor,
@@ -186,7 +191,7 @@ static void scan_loop(lua_State *L, struct visit *visit, uint32_t slot) {
 
 /* The names of a Lua frame. */
 static void scan_names(lua_State *L, struct host *host, lua_Debug *ar, struct frame *frame) {
-    struct visit visit = {.host = host, .frame = frame, .found = hold};
+    struct visit visit = {.host = host, .frame = frame, .found = hold, .left = frame->held.count};
     const char *name;
     frame->scan = ++host->names.scan;
     int slots = 0, base = lua_gettop(L);
@@ -204,7 +209,11 @@ static void scan_names(lua_State *L, struct host *host, lua_Debug *ar, struct fr
 
 /* The arguments of a C call, or a Lua function's `...`. */
 static void scan_arguments(lua_State *L, struct host *host, lua_Debug *ar, struct frame *frame) {
-    struct visit visit = {.host = host, .frame = frame, .found = hold, .name = argument_name};
+    struct visit visit = {.host = host,
+                          .frame = frame,
+                          .found = hold,
+                          .left = frame->held.count,
+                          .name = argument_name};
     int step = frame->is_c ? 1 : -1;
     for (int i = step; lua_getlocal(L, ar, i); i += step) {
         visit.slot++;

@@ -201,6 +201,69 @@ static int set_metatable(lua_State *L) {
     return 1;
 }
 
+/* Lua's functions that go over a range or a length that the scenario says, in C and uncounted; upvalue 1: Lua's own. */
+static int call_counted(lua_State *L, lua_Integer steps) {
+    if (steps > 0)
+        host_charge(L, host_of(L), (uint64_t)steps);
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_insert(L, 1);
+    lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
+    return lua_gettop(L);
+}
+
+static int counted_sort(lua_State *L) {
+    luaL_checktype(L, 1, LUA_TTABLE);
+    return call_counted(L, luaL_len(L, 1));
+}
+
+/* insert and remove at a place move what lies behind it; at the end they move nothing. */
+static int counted_insert(lua_State *L) {
+    luaL_checktype(L, 1, LUA_TTABLE);
+    return call_counted(L, lua_gettop(L) > 2 ? luaL_len(L, 1) : 0);
+}
+
+static int counted_remove(lua_State *L) {
+    luaL_checktype(L, 1, LUA_TTABLE);
+    return call_counted(L, lua_gettop(L) > 1 ? luaL_len(L, 1) : 0);
+}
+
+static int over_range(lua_State *L, lua_Integer from, lua_Integer to) {
+    if (from > to)
+        return call_counted(L, 0);
+    uint64_t steps = (uint64_t)to - (uint64_t)from;
+    return call_counted(L, steps < INT64_MAX ? (lua_Integer)steps + 1 : INT64_MAX);
+}
+
+static int counted_move(lua_State *L) {
+    luaL_checktype(L, 1, LUA_TTABLE);
+    return over_range(L, luaL_checkinteger(L, 2), luaL_checkinteger(L, 3));
+}
+
+static int counted_concat(lua_State *L) {
+    luaL_checktype(L, 1, LUA_TTABLE);
+    return over_range(L, luaL_optinteger(L, 3, 1),
+                      lua_isnoneornil(L, 4) ? luaL_len(L, 1) : luaL_checkinteger(L, 4));
+}
+
+static int counted_rep(lua_State *L) {
+    size_t a = 0, b = 0;
+    luaL_checklstring(L, 1, &a);
+    lua_Integer n = luaL_checkinteger(L, 2);
+    luaL_optlstring(L, 3, "", &b);
+    if (n > 0 && a + b == 0) {
+        lua_pushliteral(L, "");
+        return 1;
+    }
+    return call_counted(L, 0); /* the limit of memory bounds the rest */
+}
+
+/* The table on top of the stack. */
+static void wrap(lua_State *L, const char *name, lua_CFunction counted) {
+    lua_getfield(L, -1, name);
+    lua_pushcclosure(L, counted, 1);
+    lua_setfield(L, -2, name);
+}
+
 static bool is_plain_name(const char *name) {
     if (*name == '/' || strstr(name, "..") || strlen(name) > 128)
         return false;
@@ -322,7 +385,13 @@ void sandbox_open(lua_State *L) {
     remove_all(L, removed_globals);
     luaL_requiref(L, "string", luaopen_string, 1);
     remove_all(L, removed_string);
+    wrap(L, "rep", counted_rep);
     luaL_requiref(L, "table", luaopen_table, 1);
+    wrap(L, "insert", counted_insert);
+    wrap(L, "remove", counted_remove);
+    wrap(L, "sort", counted_sort);
+    wrap(L, "move", counted_move);
+    wrap(L, "concat", counted_concat);
     luaL_requiref(L, "math", luaopen_math, 1);
     remove_all(L, removed_math);
     lua_pop(L, 4);

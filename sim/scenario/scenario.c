@@ -56,6 +56,22 @@ static void stop(lua_State *L, struct host *host, enum error_code code, const ch
     luaL_error(L, "%s", text);
 }
 
+void host_charge(lua_State *L, struct host *host, uint64_t steps) {
+    bool over =
+        steps > host->max_instructions || host->instructions > host->max_instructions - steps;
+    if (host->options->interrupted && *host->options->interrupted)
+        stop(L, host, ERROR_INTERRUPTED, "interrupted");
+    host->instructions = over ? host->max_instructions + 1 : host->instructions + steps;
+    if (!over)
+        return;
+    luaL_where(L, 1);
+    char text[256];
+    snprintf(text, sizeof text,
+             "%sstill running after %llu million Lua instructions (an endless loop?)",
+             lua_tostring(L, -1), (unsigned long long)(host->max_instructions / 1000000));
+    stop(L, host, ERROR_LIMIT, text);
+}
+
 static void hook(lua_State *L, lua_Debug *ar) {
     if (ar->event != LUA_HOOKCOUNT) {
         names_event(L, ar);

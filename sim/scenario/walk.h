@@ -19,6 +19,8 @@ struct visit {
     void (*found)(struct visit *visit, struct tensor *tensor, struct tensor_list *list);
     const char *name;
     uint32_t slot;
+    size_t next;   /* where in the frame's holdings the next one found most likely is */
+    size_t left;   /* at most so many of those of earlier scans have not been found yet */
     bool indirect; /* others can change what is found: it is in a table, a closure or an upvalue */
     bool upvalues; /* among the running function's */
     bool in_loop;  /* in the registers of a `for` */

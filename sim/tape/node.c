@@ -82,6 +82,10 @@ struct node *node_create(struct tape *tape, const struct backward_op *op,
         needed = needed || (inputs[i] && inputs[i]->requires_grad);
     if (!needed)
         return NULL;
+    if (input_count > UINT16_MAX || output_count > UINT16_MAX) {
+        tape_fail(tape, ERROR_LIMIT, "%s: more than %d tensors", op->name, UINT16_MAX);
+        return NULL;
+    }
     struct node *node = allocate(tape, input_count, output_count);
     if (!node)
         return NULL;

@@ -53,6 +53,16 @@ static void order_dims(struct iteration *it) {
     }
 }
 
+/* Sizes and strides are not negative; only those of empty or expanded tensors can be this large. */
+static bool product_fits(int64_t a, int64_t b) {
+    return b == 0 || a <= INT64_MAX / b;
+}
+
+static bool is_contiguous_after(const struct iteration *it, unsigned to, unsigned i) {
+    return product_fits(it->size[to], it->stride[to]) &&
+           it->size[to] * it->stride[to] == it->stride[i];
+}
+
 /* Neighbours of one kind that lie contiguously become one dim
  * (TensorIterator::coalesce_dimensions). */
 static void join_dims(struct iteration *it) {
@@ -60,7 +70,8 @@ static void join_dims(struct iteration *it) {
     for (unsigned i = 1; i < it->ndim; i++) {
         bool one = it->size[to] == 1 || it->size[i] == 1;
         bool joins = it->is_reduced[i] == it->is_reduced[to] &&
-                     (one || it->size[to] * it->stride[to] == it->stride[i]);
+                     product_fits(it->size[to], it->size[i]) &&
+                     (one || is_contiguous_after(it, to, i));
         if (joins) {
             if (it->size[to] == 1)
                 it->stride[to] = it->stride[i];

@@ -59,6 +59,7 @@ struct tensor {
         *accumulate;     /* a leaf's AccumulateGrad node while a graph refers to it; not counted */
     struct tensor *grad; /* counted */
     const char *name;    /* "weight"; lives in the tape's arena */
+    uint32_t kept;       /* references of modules: nn.Parameter, nn.Buffer */
     uint32_t owner;      /* the tape's string: module path of a parameter */
 };
 
