@@ -207,8 +207,14 @@ static int call_counted(lua_State *L, lua_Integer steps) {
         host_charge(L, host_of(L), (uint64_t)steps);
     lua_pushvalue(L, lua_upvalueindex(1));
     lua_insert(L, 1);
-    lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
-    return lua_gettop(L);
+    if (lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0) == LUA_OK)
+        return lua_gettop(L);
+    if (lua_type(L, -1) == LUA_TSTRING && !strstr(lua_tostring(L, -1), ".lua:")) {
+        luaL_where(L, 1); /* Lua's own function finds no line in this one, its caller */
+        lua_insert(L, -2);
+        lua_concat(L, 2);
+    }
+    return lua_error(L);
 }
 
 static int counted_sort(lua_State *L) {
