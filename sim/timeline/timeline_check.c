@@ -3,6 +3,13 @@
 #include "error.h"
 #include "timeline.h"
 
+static bool check_string(const struct timeline *tl, const char *what, uint32_t i, uint32_t string,
+                         struct error *err) {
+    return string < strtab_count(&tl->strings) ||
+           error_set(err, ERROR_BAD_INPUT, "%s %u: string %u of %zu", what, i, string,
+                     strtab_count(&tl->strings));
+}
+
 static bool check_event(const struct timeline *tl, uint32_t i, struct error *err) {
     const struct timeline_event *e = &tl->events.at[i];
     if (e->kind >= EVENT_KIND_COUNT)
@@ -46,6 +53,13 @@ static bool check_block(const struct timeline *tl, uint32_t i, struct error *err
                          tl->stacks.count);
     if (b->segment != TIMELINE_NONE && b->segment >= tl->segments.count)
         return error_set(err, ERROR_BAD_INPUT, "block %u: segment %u", i, b->segment);
+    if (b->phase != TIMELINE_NONE && b->phase >= tl->phases.count)
+        return error_set(err, ERROR_BAD_INPUT, "block %u: phase %u", i, b->phase);
+    if (b->stream >= tl->streams.count)
+        return error_set(err, ERROR_BAD_INPUT, "block %u: stream %u", i, b->stream);
+    if (!check_string(tl, "block", i, b->owner, err) || !check_string(tl, "block", i, b->op, err) ||
+        !check_string(tl, "block", i, b->name, err))
+        return false;
     if (!check_link(tl, b->alloc_event, EVENT_ALLOC, i, err) ||
         !check_link(tl, b->free_event, EVENT_FREE_REQUESTED, i, err) ||
         !check_link(tl, b->complete_event, EVENT_FREE_COMPLETED, i, err))
@@ -75,6 +89,65 @@ static bool check_sums(const struct timeline *tl, uint8_t device, struct error *
     return true;
 }
 
+/* An event of a segment or phase may be missing, not another's. */
+static bool check_event_of(const struct timeline *tl, const char *what, uint32_t i, uint32_t event,
+                           uint32_t kinds, struct error *err) {
+    if (event == TIMELINE_NONE)
+        return true;
+    return (event < tl->events.count && (kinds >> tl->events.at[event].kind & 1) &&
+            tl->events.at[event].ref == i) ||
+           error_set(err, ERROR_BAD_INPUT, "%s %u: event %u is not its own", what, i, event);
+}
+
+static bool check_segment(const struct timeline *tl, uint32_t i, struct error *err) {
+    const struct timeline_segment *s = &tl->segments.at[i];
+    if (s->stack >= tl->stacks.count || s->stream >= tl->streams.count)
+        return error_set(err, ERROR_BAD_INPUT, "segment %u: stack %u, stream %u", i, s->stack,
+                         s->stream);
+    return check_event_of(tl, "segment", i, s->alloc_event,
+                          1u << EVENT_SEGMENT_ALLOC | 1u << EVENT_SEGMENT_MAP, err) &&
+           check_event_of(tl, "segment", i, s->free_event,
+                          1u << EVENT_SEGMENT_FREE | 1u << EVENT_SEGMENT_UNMAP, err);
+}
+
+static bool check_phase(const struct timeline *tl, uint32_t i, struct error *err) {
+    const struct timeline_phase *p = &tl->phases.at[i];
+    if (p->parent != TIMELINE_NONE && p->parent >= tl->phases.count)
+        return error_set(err, ERROR_BAD_INPUT, "phase %u: parent %u of %zu", i, p->parent,
+                         tl->phases.count);
+    return check_string(tl, "phase", i, p->name, err) &&
+           check_event_of(tl, "phase", i, p->begin_event, 1u << EVENT_PHASE_BEGIN, err) &&
+           check_event_of(tl, "phase", i, p->end_event, 1u << EVENT_PHASE_END, err);
+}
+
+static bool check_oom(const struct timeline *tl, uint32_t i, struct error *err) {
+    const struct timeline_oom *o = &tl->ooms.at[i];
+    return check_string(tl, "oom", i, o->op, err) && check_string(tl, "oom", i, o->owner, err) &&
+           check_string(tl, "oom", i, o->message, err) &&
+           check_event_of(tl, "oom", i, o->event, 1u << EVENT_OOM, err);
+}
+
+/* The records that events do not name: all but events and blocks. */
+static bool check_records(const struct timeline *tl, struct error *err) {
+    for (uint32_t i = 0; i < tl->segments.count; i++)
+        if (!check_segment(tl, i, err))
+            return false;
+    for (uint32_t i = 0; i < tl->phases.count; i++)
+        if (!check_phase(tl, i, err))
+            return false;
+    for (uint32_t i = 0; i < tl->ooms.count; i++)
+        if (!check_oom(tl, i, err))
+            return false;
+    for (uint32_t i = 0; i < tl->frames.count; i++)
+        if (!check_string(tl, "frame", i, tl->frames.at[i].function, err) ||
+            !check_string(tl, "frame", i, tl->frames.at[i].file, err))
+            return false;
+    for (uint32_t i = 0; i < tl->stacks.count; i++)
+        if (tl->stacks.at[i].first + (uint64_t)tl->stacks.at[i].count > tl->frames.count)
+            return error_set(err, ERROR_BAD_INPUT, "stack %u: outside the frames", i);
+    return true;
+}
+
 bool timeline_check(const struct timeline *tl, struct error *err) {
     for (uint32_t i = 0; i < tl->events.count; i++)
         if (!check_event(tl, i, err))
@@ -82,15 +155,13 @@ bool timeline_check(const struct timeline *tl, struct error *err) {
     for (uint32_t i = 0; i < tl->blocks.count; i++)
         if (!check_block(tl, i, err))
             return false;
-    for (uint32_t i = 0; i < tl->stacks.count; i++)
-        if (tl->stacks.at[i].first + (uint64_t)tl->stacks.at[i].count > tl->frames.count)
-            return error_set(err, ERROR_BAD_INPUT, "stack %u: outside the frames", i);
-    uint8_t devices = 1;
+    if (!check_records(tl, err))
+        return false;
+    bool present[UINT8_MAX + 1] = {true};
     for (uint32_t i = 0; i < tl->events.count; i++)
-        if (tl->events.at[i].device >= devices)
-            devices = (uint8_t)(tl->events.at[i].device + 1);
-    for (uint8_t d = 0; d < devices; d++)
-        if (!check_sums(tl, d, err))
+        present[tl->events.at[i].device] = true;
+    for (unsigned d = 0; d <= UINT8_MAX; d++)
+        if (present[d] && !check_sums(tl, (uint8_t)d, err))
             return false;
     return true;
 }

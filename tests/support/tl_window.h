@@ -34,6 +34,7 @@ static inline void tlw_add_reservation(const struct timeline *tl, uint32_t segme
         for (end = i + 1; end < pages && mapped[end] == mapped[i];)
             end++;
         struct timeline_segment piece = *s;
+        piece.stack = 0;
         piece.alloc_event = piece.free_event = TIMELINE_NONE;
         piece.address = s->address + i * page;
         piece.bytes = (end - i) * page;
@@ -49,6 +50,7 @@ static inline uint32_t *tlw_add_segments(const struct timeline *tl, uint32_t fro
     assert_non_null(map);
     for (uint32_t i = 0; i < tl->segments.count; i++) {
         struct timeline_segment s = tl->segments.at[i];
+        s.stack = 0;
         map[i] = (uint32_t)out->segments.count;
         if (s.free_event != TIMELINE_NONE && s.free_event < from)
             continue;

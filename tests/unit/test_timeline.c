@@ -60,5 +60,58 @@ TEST(check_refuses_a_free_of_another_block) {
     timeline_destroy(tl);
 }
 
-SUITE(cmocka_unit_test(counters_follow_pytorchs_rules),
+/* What timeline.h promises, each broken alone. */
+TEST(check_refuses_what_lies_outside) {
+    USE_STATE;
+    static const struct timeline_phase phase = {.end_event = TIMELINE_NONE,
+                                                .parent = TIMELINE_NONE};
+    for (unsigned broken = 0; broken < 12; broken++) {
+        struct timeline *tl = one_block();
+        struct error err = {0};
+        struct timeline_block *b = &tl->blocks.at[0];
+        uint32_t begin = timeline_add_event(
+            tl, &(struct timeline_event){.kind = EVENT_PHASE_BEGIN, .device = 0});
+        timeline_add_phase(tl, &phase);
+        struct timeline_phase *p = &tl->phases.at[0];
+        p->begin_event = begin;
+        assert_ok(timeline_check(tl, &err), err);
+        uint32_t *const fields[] = {&b->phase,
+                                    &b->owner,
+                                    &b->op,
+                                    &b->name,
+                                    &tl->segments.at[0].alloc_event,
+                                    &tl->segments.at[0].free_event,
+                                    &tl->segments.at[0].stack,
+                                    &p->name,
+                                    &p->parent,
+                                    &p->begin_event,
+                                    &p->end_event};
+        if (broken < 11)
+            *fields[broken] = 3;
+        else
+            b->stream = 3;
+        assert_false(timeline_check(tl, &err));
+        timeline_destroy(tl);
+    }
+}
+
+/* Device 255 has sums as well: it frees what it never took. */
+TEST(check_sums_of_the_last_device) {
+    USE_STATE;
+    struct timeline *tl = one_block();
+    struct error err = {0};
+    for (uint32_t i = 0; i < tl->events.count; i++)
+        tl->events.at[i].device = UINT8_MAX;
+    tl->blocks.at[0].device = UINT8_MAX;
+    tl->segments.at[0].device = UINT8_MAX;
+    assert_ok(timeline_check(tl, &err), err);
+    tl->events.at[0].bytes = 256;
+    tl->segments.at[0].bytes = 256;
+    assert_false(timeline_check(tl, &err));
+    timeline_destroy(tl);
+}
+
+SUITE(cmocka_unit_test(check_refuses_what_lies_outside),
+      cmocka_unit_test(check_sums_of_the_last_device),
+      cmocka_unit_test(counters_follow_pytorchs_rules),
       cmocka_unit_test(check_refuses_a_free_of_another_block))
