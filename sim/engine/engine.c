@@ -7,6 +7,7 @@
 #include "caching.h"
 #include "clocks.h"
 #include "node.h"
+#include "oom_fill.h"
 #include "text.h"
 
 static const uint64_t default_max_requests = UINT64_C(4000000);
@@ -245,26 +246,6 @@ static void stream_wait(void *user, uint64_t stream) {
 
 /* ---- the tape's sink ---- */
 
-static void fill_oom(struct engine *engine) {
-    const struct alloc_oom *figures = alloc_last_oom(engine->allocator);
-    if (engine->timeline->ooms.count == 0 || !figures)
-        return;
-    struct timeline_oom *oom = array_last(&engine->timeline->ooms);
-    char message[ALLOC_OOM_MESSAGE_BYTES];
-    if (engine->allocator->ops == alloc_row(0))
-        alloc_oom_message(figures, 0, message, sizeof message);
-    else
-        snprintf(message, sizeof message, "allocator %s: out of memory for %llu bytes",
-                 engine->allocator->ops->name, (unsigned long long)figures->requested_bytes);
-    oom->requested_bytes = figures->requested_bytes;
-    oom->rounded_bytes = figures->rounded_bytes;
-    oom->segment_bytes = figures->segment_bytes;
-    oom->device_free_bytes = figures->device_free_bytes;
-    oom->allocated_bytes = figures->allocated_bytes;
-    oom->reserved_bytes = figures->reserved_bytes;
-    oom->message = timeline_string(engine->timeline, message);
-}
-
 static bool sink_request(void *user, const struct tape_request *request, uint32_t *block) {
     struct engine *engine = user;
     uint64_t address;
@@ -281,7 +262,7 @@ static bool sink_request(void *user, const struct tape_request *request, uint32_
     if (result == ALLOC_HOST_MEMORY)
         fail_memory(engine);
     if (result == ALLOC_OOM)
-        fill_oom(engine);
+        oom_fill(engine->timeline, engine->allocator, request->bytes, 0);
     engine->request = NULL;
     return result == ALLOC_OK && engine->error.code == ERROR_NONE;
 }

@@ -6,6 +6,7 @@
 #include "caching.h"
 #include "caching_load.h"
 #include "checked.h"
+#include "oom_fill.h"
 #include "replay_core.h"
 
 /* A completion further away from its free request is none that came at once. */
@@ -165,24 +166,6 @@ static enum alloc_result take(struct replay_device *d, uint64_t bytes, uint64_t 
     return result;
 }
 
-/* The figures of the failure, into the newest oom of the new timeline. */
-static void describe_oom(struct replay_device *d, uint64_t requested) {
-    struct timeline *tl = d->replay->tl;
-    const struct alloc_oom *figures = alloc_last_oom(d->al);
-    if (!figures || tl->ooms.count == 0)
-        return;
-    struct timeline_oom *oom = array_last(&tl->ooms);
-    char message[ALLOC_OOM_MESSAGE_BYTES];
-    alloc_oom_message(figures, d->result.device, message, sizeof message);
-    oom->requested_bytes = requested;
-    oom->rounded_bytes = figures->rounded_bytes;
-    oom->segment_bytes = figures->segment_bytes;
-    oom->device_free_bytes = figures->device_free_bytes;
-    oom->allocated_bytes = figures->allocated_bytes;
-    oom->reserved_bytes = figures->reserved_bytes;
-    oom->message = timeline_string(tl, message);
-}
-
 static void compare_alloc(struct replay_device *d, const struct timeline_block *b,
                           uint64_t address) {
     char recorded[REPLAY_TEXT_BYTES];
@@ -196,7 +179,7 @@ static void compare_alloc(struct replay_device *d, const struct timeline_block *
 }
 
 static void take_failed(struct replay_device *d, const struct timeline_block *b) {
-    describe_oom(d, b->requested_bytes);
+    oom_fill(d->replay->tl, d->al, b->requested_bytes, d->result.device);
     if (reproduces(d)) {
         char recorded[REPLAY_TEXT_BYTES];
         snprintf(recorded, sizeof recorded, "alloc of %" PRIu64 " bytes at 0x%" PRIx64,
@@ -255,7 +238,7 @@ void replay_serve_oom(struct replay_device *d, uint32_t event) {
     enum alloc_result result = take(d, bytes, replay_stream(real, e->stream), &address);
     check_memory(d, result);
     if (result == ALLOC_OOM)
-        describe_oom(d, bytes);
+        oom_fill(d->replay->tl, d->al, bytes, d->result.device);
     if (result == ALLOC_OK) {
         if (reproduces(d))
             replay_differ(d, event, "out of memory", "alloc at 0x%" PRIx64, address);

@@ -429,6 +429,18 @@ TEST(a_smaller_device_stops_the_run_where_it_fails) {
     end(&o);
 }
 
+TEST(another_allocator_words_its_failure_itself) {
+    USE_STATE;
+    struct replay_config config = {
+        .total_bytes = 64 * MIB, .capacity_bytes = 40 * MIB, .allocator = alloc_find("bfc")};
+    struct outcome o = replay_timeline(tl_build("alloc a 30MiB\nalloc b 30MiB\n"), &config);
+    const struct timeline *tl = o.result.timeline;
+    assert_bytes_equal(tl->ooms.at[0].requested_bytes, 30 * MIB);
+    assert_string_equal(timeline_text(tl, tl->ooms.at[0].message),
+                        "allocator bfc: out of memory for 31457280 bytes");
+    end(&o);
+}
+
 TEST(a_start_that_does_not_fit_stops_before_the_first_event) {
     USE_STATE;
     struct replay_config config = {.total_bytes = 30 * MIB};
@@ -554,6 +566,7 @@ SUITE(cmocka_unit_test(a_run_from_empty_is_reproduced),
       cmocka_unit_test(a_window_keeps_its_start_in_a_what_if),
       cmocka_unit_test(frees_wait_as_recorded_in_a_what_if),
       cmocka_unit_test(a_smaller_device_stops_the_run_where_it_fails),
+      cmocka_unit_test(another_allocator_words_its_failure_itself),
       cmocka_unit_test(a_start_that_does_not_fit_stops_before_the_first_event),
       cmocka_unit_test(a_recorded_out_of_memory_may_succeed_elsewhere),
       cmocka_unit_test(a_trace_without_addresses_cannot_be_reproduced),

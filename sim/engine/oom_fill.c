@@ -1,0 +1,28 @@
+/* oom_fill.c: see oom_fill.h. */
+#include "oom_fill.h"
+
+#include <stdio.h>
+
+#include "alloc.h"
+#include "timeline.h"
+
+void oom_fill(struct timeline *tl, const struct alloc *al, uint64_t requested_bytes,
+              unsigned device) {
+    const struct alloc_oom *figures = alloc_last_oom(al);
+    if (tl->ooms.count == 0 || !figures)
+        return;
+    struct timeline_oom *oom = array_last(&tl->ooms);
+    char message[ALLOC_OOM_MESSAGE_BYTES];
+    if (al->ops == alloc_row(0))
+        alloc_oom_message(figures, device, message, sizeof message);
+    else /* the words are PyTorch's own allocator's */
+        snprintf(message, sizeof message, "allocator %s: out of memory for %llu bytes",
+                 al->ops->name, (unsigned long long)requested_bytes);
+    oom->requested_bytes = requested_bytes;
+    oom->rounded_bytes = figures->rounded_bytes;
+    oom->segment_bytes = figures->segment_bytes;
+    oom->device_free_bytes = figures->device_free_bytes;
+    oom->allocated_bytes = figures->allocated_bytes;
+    oom->reserved_bytes = figures->reserved_bytes;
+    oom->message = timeline_string(tl, message);
+}
