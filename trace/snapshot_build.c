@@ -57,32 +57,15 @@ bool build_stream(struct build *b, uint64_t handle, uint16_t *index) {
     return true;
 }
 
-/* The length of the well-formed UTF-8 character at `s`, 0 when there is none. */
-static size_t utf8_length(const unsigned char *s, size_t left) {
-    static const uint32_t lowest[] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t length = s[0] < 0x80       ? 1
-                    : s[0] >> 5 == 6  ? 2
-                    : s[0] >> 4 == 14 ? 3
-                    : s[0] >> 3 == 30 ? 4
-                                      : 0;
-    if (length == 0 || length > left)
-        return 0;
-    uint32_t code = length == 1 ? s[0] : s[0] & (0x7fu >> length);
-    for (size_t i = 1; i < length; i++) {
-        if (s[i] >> 6 != 2)
-            return 0;
-        code = code << 6 | (s[i] & 0x3fu);
-    }
-    bool surrogate = code >= 0xd800 && code <= 0xdfff;
-    bool control = (code < 0x20 && code != '\n' && code != '\t') || code == 0x7f;
-    return code < lowest[length] || code > 0x10ffff || surrogate || control ? 0 : length;
+static bool is_control(unsigned char c) {
+    return (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f;
 }
 
 /* Bad bytes and control characters become U+FFFD, so that a text can go to a terminal or into JSON.
  */
 static bool repair(struct build *b, const char *from, size_t length, struct text *out) {
     for (size_t i = 0; i < length;) {
-        size_t n = utf8_length((const unsigned char *)from + i, length - i);
+        size_t n = is_control((unsigned char)from[i]) ? 0 : text_utf8_length(from + i, length - i);
         if (n > 0)
             text_add_bytes(out, from + i, n);
         else

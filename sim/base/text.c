@@ -78,3 +78,23 @@ void text_fini(struct text *text) {
     xfree(text->at);
     memset(text, 0, sizeof *text);
 }
+
+size_t text_utf8_length(const char *s, size_t left) {
+    static const uint32_t lowest[] = {0, 0, 0x80, 0x800, 0x10000};
+    unsigned char first = left > 0 ? (unsigned char)*s : 0xff;
+    size_t length = first < 0x80       ? 1
+                    : first >> 5 == 6  ? 2
+                    : first >> 4 == 14 ? 3
+                    : first >> 3 == 30 ? 4
+                                       : 0;
+    if (length == 0 || length > left)
+        return 0;
+    uint32_t code = length == 1 ? first : first & (0x7fu >> length);
+    for (size_t i = 1; i < length; i++) {
+        if ((unsigned char)s[i] >> 6 != 2)
+            return 0;
+        code = code << 6 | ((unsigned char)s[i] & 0x3fu);
+    }
+    bool is_surrogate = code >= 0xd800 && code <= 0xdfff;
+    return code < lowest[length] || code > 0x10ffff || is_surrogate ? 0 : length;
+}

@@ -17,6 +17,9 @@ struct text {
 void text_add(struct text *text, const char *s);
 void text_add_bytes(struct text *text, const void *bytes, size_t count);
 void text_format(struct text *text, const char *format, ...) ATTR_PRINTF(2, 3);
+/* Bytes of the well-formed UTF-8 character (RFC 3629) at `s`, which has `left` bytes or ends with a
+ * zero byte before them; 0: there is none. */
+size_t text_utf8_length(const char *s, size_t left);
 const char *text_get(const struct text *text); /* never NULL */
 /* Whether `text` begins with the `length` letters at `start`, in any case (of ASCII). */
 bool text_begins(const char *text, const char *start, size_t length);

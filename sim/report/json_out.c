@@ -20,28 +20,6 @@ void json_finish(struct json *j) {
     text_add(j->out, "\n");
 }
 
-/* The length of a well-formed UTF-8 sequence at s (RFC 3629), else 0. The text ends with a zero
- * byte, which no continuation matches, so nothing is read beyond it. */
-static size_t utf8_length(const unsigned char *s) {
-    if (s[0] < 0x80)
-        return 1;
-    if (s[0] >= 0xc2 && s[0] < 0xe0)
-        return (s[1] & 0xc0) == 0x80 ? 2 : 0;
-    if (s[0] >= 0xe0 && s[0] < 0xf0) {
-        bool is_overlong = s[0] == 0xe0 && s[1] < 0xa0, is_surrogate = s[0] == 0xed && s[1] >= 0xa0;
-        return (s[1] & 0xc0) == 0x80 && (s[2] & 0xc0) == 0x80 && !is_overlong && !is_surrogate ? 3
-                                                                                               : 0;
-    }
-    if (s[0] >= 0xf0 && s[0] < 0xf5) {
-        bool is_outside = (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] >= 0x90);
-        return (s[1] & 0xc0) == 0x80 && (s[2] & 0xc0) == 0x80 && (s[3] & 0xc0) == 0x80 &&
-                       !is_outside
-                   ? 4
-                   : 0;
-    }
-    return 0;
-}
-
 static void add_escaped(struct text *out, unsigned char c) {
     switch (c) {
     case '"':
@@ -66,9 +44,9 @@ static void add_string(struct text *out, const char *value) {
     for (const char *p = value; *p;) {
         unsigned char c = (unsigned char)*p;
         const char *run = p;
-        while (*p && utf8_length((const unsigned char *)p) > 0 && (unsigned char)*p >= 32 &&
-               *p != '"' && *p != '\\' && *p != 127)
-            p += utf8_length((const unsigned char *)p);
+        while (*p && text_utf8_length(p, SIZE_MAX) > 0 && (unsigned char)*p >= 32 && *p != '"' &&
+               *p != '\\' && *p != 127)
+            p += text_utf8_length(p, SIZE_MAX);
         if (p > run) {
             text_add_bytes(out, run, (size_t)(p - run));
             continue;

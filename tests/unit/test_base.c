@@ -87,8 +87,30 @@ TEST(arrays_and_texts_grow) {
     text_fini(&t);
 }
 
+TEST(characters_of_utf8_are_measured) {
+    USE_STATE;
+    static const struct {
+        const char *text;
+        size_t left, length;
+    } cases[] = {
+        {"a", 1, 1},
+        {"\xc3\xa9", 2, 2},
+        {"\xe4\xb8\xad", SIZE_MAX, 3},
+        {"\xe4\xb8", 3, 0},
+        {"\xf0\x9f\x98\x80", 4, 4},
+        {"\xf0\x9f\x98\x80", 3, 0},
+        {"\xc0\xaf", 2, 0},
+        {"\xed\xa0\x80", 3, 0},
+        {"\xf4\x90\x80\x80", 4, 0},
+        {"\xff", 1, 0},
+        {"", 0, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        assert_int_equal(text_utf8_length(cases[i].text, cases[i].left), cases[i].length);
+}
+
 SUITE(cmocka_unit_test(error_wrap_puts_context_first),
       cmocka_unit_test(sizes_are_read_as_people_write_them),
       cmocka_unit_test(pytorch_sizes_are_worded_as_in_its_messages),
       cmocka_unit_test(overflow_is_reported), cmocka_unit_test(equal_strings_have_equal_ids),
-      cmocka_unit_test(arrays_and_texts_grow))
+      cmocka_unit_test(arrays_and_texts_grow), cmocka_unit_test(characters_of_utf8_are_measured))
