@@ -104,6 +104,7 @@ function checkpoint.checkpoint(use_reentrant, function_, input, ...)
   if not use_reentrant then
     return without_reentrant(function_, input, ...)
   end
+  checkpoint.lost_gradient = checkpoint.lost_gradient or not input.requires_grad
   local keywords = table.pack(...)
   local function run_function(x)
     return function_(x, table.unpack(keywords, 1, keywords.n))

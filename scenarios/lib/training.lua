@@ -2,6 +2,7 @@
 local nn = use "nn"
 local optim = use "optim"
 local amp = use "amp"
+local checkpoint = use "checkpoint"
 local training = {}
 
 local loop_parameters = {
@@ -43,6 +44,13 @@ function training.build(class, config, dtype, on_host)
   return model
 end
 
+-- What PyTorch's warning about reentrant checkpoints means for the backward that follows.
+local function check_gradient(loss)
+  if checkpoint.lost_gradient and not loss.requires_grad then
+    error("the loss does not require grad and has no history: with reentrant checkpointing set input_require_grads=true", 0)
+  end
+end
+
 -- One optimizer step over p.accumulate micro-batches. forward(...) returns the loss, or a table of results with the loss
 -- among them, which the step's name `out` then holds. scaler: amp.GradScaler or nil.
 function training.step(p, optimizer, scaler, forward, ...)
@@ -60,6 +68,7 @@ function training.step(p, optimizer, scaler, forward, ...)
       loss = loss / p.accumulate
     end
     torch.autocast_leave(region)
+    check_gradient(loss)
     phase "backward"
     if scaler then
       scaler:scale(loss):backward()

@@ -67,6 +67,9 @@ bool catch_call(struct host *host, int arguments, int results) {
     tape->backward_owner = owner;
     if (status == LUA_OK)
         return true;
+    struct error err = {0};
+    if (tape->status == TAPE_OK && status == LUA_ERRMEM && !host_memory_error(host, &err))
+        tape_fail(tape, err.code, "%s", err.text);
     if (tape->status == TAPE_OK)
         tape_fail(tape, ERROR_BAD_SCENARIO, "%s%s",
                   lua_type(L, -1) == LUA_TSTRING ? "" : "the scenario raised an error that is a ",

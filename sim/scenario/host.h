@@ -12,6 +12,8 @@
 #include "scenario.h"
 #include "text.h"
 
+enum { HOST_PATH_BYTES = 4096 + 256 }; /* a folder and a name for `use` */
+
 struct host {
     lua_State *lua;
     struct tape *tape;
@@ -24,7 +26,9 @@ struct host {
     bool stopped;
     uint64_t instructions, max_instructions;
     size_t lua_bytes, max_lua_bytes;
-    char directory[512]; /* of the scenario */
+    bool exhausted;       /* this machine refused memory to Lua, not the limit */
+    const char *path;     /* of the scenario */
+    char directory[4096]; /* its folder */
     const char *library_dir;
     /* what the frames of a raised error hold until it has been dealt with */
     struct holdings traceback;
@@ -42,6 +46,11 @@ void host_check(lua_State *L, struct host *host);
  * interrupts. */
 void host_charge(lua_State *L, struct host *host, uint64_t steps);
 
+/* Ends the scenario: this machine's memory is exhausted. Returns only in name. */
+int host_fail_memory(lua_State *L, struct host *host);
+/* The error of a call that LUA_ERRMEM ended. Always false. */
+bool host_memory_error(const struct host *host, struct error *err);
+
 /* tensors.c */
 /* What a full userdata is. A scenario can make none but these, so the first word tells. */
 enum handle_kind { HANDLE_TENSOR = 0x7e4507, HANDLE_LIST, HANDLE_OTHER };
@@ -53,6 +62,7 @@ struct tensor_handle { /* a name for a tensor, which may have been released */
 };
 #define TENSOR_TYPE "vramsim.tensor"
 #define LIST_TYPE "vramsim.list"
+#define SHAPE_TYPE "vramsim.shape"
 #define MODULE_TYPE "vramsim.module"
 void tensors_open(lua_State *L);
 /* Pushes a handle for `t`; the caller's reference passes to the float of the running frame. */
@@ -110,7 +120,9 @@ void catch_open(lua_State *L);
 void hooks_open(lua_State *L);
 /* sandbox.c: the globals that a scenario may use; `use` */
 void sandbox_open(lua_State *L);
-void sandbox_close_table(lua_State *L);   /* a library or parameters: without tensors */
+void sandbox_close_table(lua_State *L); /* a library or parameters: without tensors */
+/* Likewise; a member that the table lacks raises "NAME has no 'x'". */
+void sandbox_name_table(lua_State *L, const char *name);
 void sandbox_close_globals(lua_State *L); /* after everything is registered: no new globals */
 bool sandbox_load(lua_State *L, const char *path, struct error *err);
 /* marks.c: see names.h */

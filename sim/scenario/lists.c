@@ -55,7 +55,7 @@ static int list_new(lua_State *L) {
     struct host *host = host_of(L);
     struct tensor_list *list = lists_new(host);
     if (!list)
-        return luaL_error(L, "this machine's memory is exhausted");
+        return host_fail_memory(L, host);
     names_float(L, NULL, list);
     lists_push(L, list);
     return 1;
@@ -67,7 +67,7 @@ static int list_append(lua_State *L) {
     struct tensor *t = lua_isnil(L, 2) ? NULL : tensors_check(L, 2);
     if (!array_push(&list->items, tensor_ref(t))) {
         tensor_unref(host->tape, t);
-        return luaL_error(L, "this machine's memory is exhausted");
+        return host_fail_memory(L, host);
     }
     return 0;
 }
@@ -98,7 +98,7 @@ static int list_newindex(lua_State *L) {
     struct tensor_list *list = check_list(L, 1);
     lua_Integer i = luaL_checkinteger(L, 2);
     if (i > 0 && (size_t)i == list->items.count + 1 && !array_push(&list->items, NULL))
-        return luaL_error(L, "this machine's memory is exhausted");
+        return host_fail_memory(L, host);
     if (i < 1 || (size_t)i > list->items.count)
         return luaL_error(L, "list index %d of %d", (int)i, (int)list->items.count);
     struct tensor *old = list->items.at[i - 1];
@@ -144,7 +144,7 @@ static int tensors_in(lua_State *L) {
     int n = lua_gettop(L);
     struct tensor_list *list = lists_new(host);
     if (!list)
-        return luaL_error(L, "this machine's memory is exhausted");
+        return host_fail_memory(L, host);
     names_float(L, NULL, list);
     for (int i = 1; i <= n; i++) {
         lua_pushvalue(L, i);
@@ -178,7 +178,7 @@ static int with_grad(lua_State *L) {
     lua_settop(L, 3);
     struct tensor_list *list = lists_new(host);
     if (!list)
-        return luaL_error(L, "this machine's memory is exhausted");
+        return host_fail_memory(L, host);
     names_float(L, NULL, list);
     for (size_t i = 0; i < params->items.count; i++) {
         struct tensor *param = params->items.at[i];

@@ -41,7 +41,8 @@ static int phase(lua_State *L) {
     phases_end(L, host);
     if (lua_isnoneornil(L, 1))
         return 0;
-    const char *name = kept_name(host, luaL_checkstring(L, 1));
+    luaL_checktype(L, 1, LUA_TSTRING);
+    const char *name = kept_name(host, lua_tostring(L, 1));
     lua_pushstring(L, name);
     lua_setfield(L, LUA_REGISTRYINDEX, "vramsim.phase");
     emit(host, name, true);

@@ -12,6 +12,7 @@
 
 #include "file.h"
 #include "host.h"
+#include "nearest.h"
 
 enum { MAX_SOURCE_BYTES = 4 * 1024 * 1024 };
 
@@ -167,15 +168,15 @@ static int format_text(lua_State *L) {
     return 1;
 }
 
-/* print goes to standard error of the program through the report's notes: a scenario has no output
- * of its own. */
+/* print becomes a note of the report: a scenario has no output of its own. Two blanks stand between
+ * the values, since a report has no tabs. */
 static int print_note(lua_State *L) {
     struct host *host = host_of(L);
     int count = lua_gettop(L);
     luaL_checkstack(L, 2 * count + 2, "too many values");
     for (int i = 1; i <= count; i++) {
         if (i > 1)
-            lua_pushliteral(L, "\t");
+            lua_pushliteral(L, "  ");
         push_text(L, i);
     }
     lua_concat(L, lua_gettop(L) - count);
@@ -282,8 +283,11 @@ static bool is_plain_name(const char *name) {
 
 /* Loads a chunk with its marks; its name in messages is the path as given. */
 bool sandbox_load(lua_State *L, const char *path, struct error *err) {
-    char *source;
+    char *source, chunk[HOST_PATH_BYTES + 1];
     size_t length;
+    if (strlen(path) >= HOST_PATH_BYTES)
+        return error_set(err, ERROR_LIMIT, "%.200s...: a path of more than %d bytes", path,
+                         HOST_PATH_BYTES);
     if (!file_read(path, MAX_SOURCE_BYTES, &source, &length, err))
         return false;
     size_t start = 0;
@@ -292,7 +296,6 @@ bool sandbox_load(lua_State *L, const char *path, struct error *err) {
             start++;
     struct text marked = {0};
     bool ok = marks_insert(source + start, length - start, &marked);
-    char chunk[720];
     snprintf(chunk, sizeof chunk, "@%s", path);
     int status = LUA_OK;
     if (ok)
@@ -312,10 +315,14 @@ bool sandbox_load(lua_State *L, const char *path, struct error *err) {
         return error_host_memory(err);
     if (status == LUA_OK)
         return true;
+    if (status == LUA_ERRMEM) {
+        lua_pop(L, 1);
+        return host_memory_error(host_of(L), err);
+    }
     const char *text = lua_tostring(L, -1);
     bool has_place = strncmp(text, path, strlen(path)) == 0; /* a binary chunk's message has none */
-    error_set(err, status == LUA_ERRMEM ? ERROR_LIMIT : ERROR_BAD_SCENARIO, "%s%s%s",
-              has_place ? "" : path, has_place ? "" : ": ", text);
+    error_set(err, ERROR_BAD_SCENARIO, "%s%s%s", has_place ? "" : path, has_place ? "" : ": ",
+              text);
     lua_pop(L, 1);
     return false;
 }
@@ -342,6 +349,70 @@ void sandbox_close_table(lua_State *L) {
     lua_setmetatable(L, -2);
 }
 
+/* Where `use` finds NAME: beside the scenario (true), in the library, in `lib` beside it. */
+static bool find_file(const struct host *host, const char *name, char path[HOST_PATH_BYTES]) {
+    snprintf(path, HOST_PATH_BYTES, "%s/%s.lua", host->directory, name);
+    if (file_exists(path))
+        return true;
+    int n = host->library_dir
+                ? snprintf(path, HOST_PATH_BYTES, "%s/%s.lua", host->library_dir, name)
+                : -1;
+    if (n < 0 || n >= HOST_PATH_BYTES || !file_exists(path))
+        snprintf(path, HOST_PATH_BYTES, "%s/lib/%s.lua", host->directory, name);
+    return false;
+}
+
+static int use_failed(lua_State *L, struct host *host, const char *name, struct error *err) {
+    if (err->code == ERROR_HOST_MEMORY)
+        return host_fail_memory(L, host);
+    return luaL_error(L, "use '%s': %s", name, err->text);
+}
+
+/* upvalue 1: what the table is called */
+static int unknown_member(lua_State *L) {
+    const char *name = lua_tostring(L, lua_upvalueindex(1));
+    const char *key = luaL_tolstring(L, 2, NULL);
+    struct nearest nearest = {.word = key};
+    char hint[NEAREST_HINT_BYTES];
+    lua_pushnil(L);
+    while (lua_next(L, 1)) {
+        if (lua_type(L, -2) == LUA_TSTRING)
+            nearest_offer(&nearest, lua_tostring(L, -2));
+        lua_pop(L, 1);
+    }
+    return luaL_error(L, "%s has no '%s'%s", name, key, nearest_hint(&nearest, hint));
+}
+
+void sandbox_name_table(lua_State *L, const char *name) {
+    lua_createtable(L, 0, 2);
+    lua_pushliteral(L, "library");
+    lua_setfield(L, -2, "__name");
+    lua_pushstring(L, name);
+    lua_pushcclosure(L, unknown_member, 1);
+    lua_setfield(L, -2, "__index");
+    lua_setmetatable(L, -2);
+}
+
+/* Libraries that scenarios name members of by hand: one that is lacking is a mistake there. Others
+ * ask themselves whether a member is there. */
+static bool has_all(const char *name) {
+    static const char *const names[] = {"nn", "functional", "optim"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        found = found || strcmp(name, names[i]) == 0;
+    return found;
+}
+
+/* What a file returned, the value on top of the stack. */
+static void close_library(lua_State *L, const char *name, bool is_own) {
+    if (is_own || !has_all(name) || !lua_istable(L, -1))
+        sandbox_close_table(L);
+    else if (lua_getmetatable(L, -1))
+        lua_pop(L, 1);
+    else
+        sandbox_name_table(L, name);
+}
+
 /* use "nn": the value of NAME.lua beside the scenario or in the library, run once. */
 static int use(lua_State *L) {
     struct host *host = host_of(L);
@@ -358,19 +429,15 @@ static int use(lua_State *L) {
     lua_pop(L, 1);
     lua_pushboolean(L, false); /* being run; files that use each other never end */
     lua_setfield(L, -2, name);
-    char path[700];
-    snprintf(path, sizeof path, "%s/%s.lua", host->directory, name);
-    if (!file_exists(path) && host->library_dir)
-        snprintf(path, sizeof path, "%s/%s.lua", host->library_dir, name);
-    if (!file_exists(path))
-        snprintf(path, sizeof path, "%s/lib/%s.lua", host->directory, name);
+    char path[HOST_PATH_BYTES];
+    bool beside = find_file(host, name, path);
     struct error err;
     if (!sandbox_load(L, path, &err))
-        return luaL_error(L, "use '%s': %s", name, err.text);
+        return use_failed(L, host, name, &err);
     lua_call(L, 0, 1);
     if (lua_isnoneornil(L, -1) || lua_isboolean(L, -1))
         return luaL_error(L, "use '%s': the file returned nothing", name);
-    sandbox_close_table(L);
+    close_library(L, name, beside);
     lua_pushvalue(L, -1);
     lua_setfield(L, -3, name);
     return 1;

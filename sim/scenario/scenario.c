@@ -34,6 +34,19 @@ void host_check(lua_State *L, struct host *host) {
     luaL_error(L, "%s", host->tape->error.text);
 }
 
+int host_fail_memory(lua_State *L, struct host *host) {
+    tape_fail_memory(host->tape);
+    host_check(L, host);
+    return 0;
+}
+
+bool host_memory_error(const struct host *host, struct error *err) {
+    if (host->exhausted)
+        return error_host_memory(err);
+    return error_set(err, ERROR_LIMIT, "the scenario needs more than %zu MiB of Lua memory",
+                     host->max_lua_bytes >> 20);
+}
+
 static void *counted_alloc(void *user, void *old, size_t old_bytes, size_t bytes) {
     struct host *host = user;
     size_t before = old ? old_bytes : 0;
@@ -42,9 +55,11 @@ static void *counted_alloc(void *user, void *old, size_t old_bytes, size_t bytes
         xfree(old);
         return NULL;
     }
+    host->exhausted = false;
     if (bytes > before && host->lua_bytes + (bytes - before) > host->max_lua_bytes)
         return NULL;
     void *p = xrealloc(old, bytes);
+    host->exhausted = p == NULL;
     if (p)
         host->lua_bytes += bytes - before;
     return p;
@@ -134,6 +149,7 @@ static void open_all(lua_State *L) {
     catch_open(L);
     hooks_open(L);
     tensors_open(L);
+    sandbox_name_table(L, "torch");
     lua_setglobal(L, "torch");
     modules_open(L);
     params_open(L);
@@ -142,10 +158,9 @@ static void open_all(lua_State *L) {
 
 static int protected_run(lua_State *L) {
     struct host *host = host_of(L);
-    const char *path = lua_tostring(L, 1);
     open_all(L);
     struct error err = {0};
-    if (!sandbox_load(L, path, &err)) {
+    if (!sandbox_load(L, host->path, &err)) {
         host->error = err;
         host->stopped = true;
         return luaL_error(L, "%s", err.text);
@@ -158,15 +173,17 @@ static int protected_run(lua_State *L) {
     return 0;
 }
 
-static void find_directory(struct host *host, const char *path) {
+static bool find_directory(struct host *host, const char *path, struct error *err) {
     const char *slash = strrchr(path, '/');
     size_t n = slash ? (size_t)(slash - path) : 0;
-    if (n >= sizeof host->directory)
-        n = sizeof host->directory - 1;
+    if (n >= sizeof host->directory || strlen(path) >= HOST_PATH_BYTES)
+        return error_set(err, ERROR_LIMIT, "%.200s...: a path of more than %zu bytes", path,
+                         sizeof host->directory);
     memcpy(host->directory, path, n);
     host->directory[n] = '\0';
     if (!slash)
         memcpy(host->directory, ".", 2);
+    return true;
 }
 
 /* A run may end in three ways that are no Lua error: the device is full, a limit was hit, only
@@ -182,8 +199,7 @@ static bool finish(lua_State *L, struct host *host, int status, struct error *er
         return false;
     }
     if (status == LUA_ERRMEM)
-        return error_set(err, ERROR_LIMIT, "the scenario needs more than %zu MiB of Lua memory",
-                         host->max_lua_bytes >> 20);
+        return host_memory_error(host, err);
     enum error_code code = tape->status == TAPE_FAILED ? tape->error.code : ERROR_BAD_SCENARIO;
     return error_set(err, code, "%s", lua_tostring(L, -1) ? lua_tostring(L, -1) : "unknown error");
 }
@@ -197,21 +213,21 @@ bool scenario_run(const char *path, const struct scenario_options *options, stru
     host->options = options;
     host->info = info;
     host->library_dir = options->library_dir;
+    host->path = path;
     host->max_instructions =
         options->max_instructions ? options->max_instructions : default_max_instructions;
     host->max_lua_bytes = options->max_lua_bytes ? options->max_lua_bytes : default_max_lua_bytes;
-    find_directory(host, path);
-    lua_State *L = lua_newstate(counted_alloc, host);
-    if (!L) {
+    bool started = find_directory(host, path, err) &&
+                   ((host->lua = lua_newstate(counted_alloc, host)) || error_host_memory(err));
+    if (!started) {
         xfree(host);
-        return error_host_memory(err);
+        return false;
     }
-    host->lua = L;
+    lua_State *L = host->lua;
     memcpy(lua_getextraspace(L), &host, sizeof host);
     lua_pushcfunction(L, add_place);
     lua_pushcfunction(L, protected_run);
-    lua_pushstring(L, path);
-    int status = lua_pcall(L, 1, 0, 1);
+    int status = lua_pcall(L, 0, 0, 1); /* nothing is made outside of it: it may lack memory */
     bool ok = finish(L, host, status, err);
     lua_sethook(L, NULL, 0, 0);
     names_fini(&host->names, tape);

@@ -58,6 +58,15 @@ static void push_shape(lua_State *L, const struct tensor *t) {
         lua_pushinteger(L, t->shape.size[i]);
         lua_rawseti(L, -2, (int)i + 1);
     }
+    luaL_setmetatable(L, SHAPE_TYPE);
+}
+
+/* What a shape lacks: PyTorch's indices count from 0 and from the end, Lua's do not. */
+static int shape_index(lua_State *L) {
+    if (lua_isinteger(L, 2) && lua_tointeger(L, 2) < 1)
+        return luaL_error(L, "shape[%d]: shape counts from 1; x:size(%d) counts as PyTorch does",
+                          (int)lua_tointeger(L, 2), (int)lua_tointeger(L, 2));
+    return 0;
 }
 
 /* upvalue 1: the methods. Attributes are few; a string compare each. */
@@ -204,5 +213,9 @@ void tensors_open(lua_State *L) {
         lua_setfield(L, -2, operators[i][0]);
     }
     lua_rawsetp(L, LUA_REGISTRYINDEX, TENSOR_TYPE);
+    lua_pop(L, 1);
+    luaL_newmetatable(L, SHAPE_TYPE);
+    lua_pushcfunction(L, shape_index);
+    lua_setfield(L, -2, "__index");
     lua_pop(L, 1);
 }

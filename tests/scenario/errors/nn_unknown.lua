@@ -1,0 +1,2 @@
+local nn = use "nn"
+local layer = nn.Liner(2, 2)

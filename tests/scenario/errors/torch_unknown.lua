@@ -1,0 +1,2 @@
+local x = torch.zeros({ 2 })
+torch.sofmax(x, 1)
