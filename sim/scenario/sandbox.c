@@ -320,6 +320,13 @@ bool sandbox_load(lua_State *L, const char *path, struct error *err) {
         return host_memory_error(host_of(L), err);
     }
     const char *text = lua_tostring(L, -1);
+    size_t cut = strlen(path) < LUA_IDSIZE - 1 ? 0 : strlen(path) - (LUA_IDSIZE - 1 - 3);
+    if (cut > 0 && strncmp(text, "...", 3) == 0 && /* Lua cuts a long path at the start */
+        strncmp(text + 3, path + cut, strlen(path) - cut) == 0) {
+        lua_pushfstring(L, "%s%s", path, text + 3 + strlen(path) - cut);
+        lua_replace(L, -2);
+        text = lua_tostring(L, -1);
+    }
     bool has_place = strncmp(text, path, strlen(path)) == 0; /* a binary chunk's message has none */
     error_set(err, ERROR_BAD_SCENARIO, "%s%s%s", has_place ? "" : path, has_place ? "" : ": ",
               text);

@@ -99,12 +99,27 @@ static void hook(lua_State *L, lua_Debug *ar) {
     if (host->instructions > host->max_instructions) {
         luaL_where(L, 0);
         lua_getinfo(L, "Sl", ar);
-        char text[256];
+        char text[sizeof host->error.text];
         snprintf(text, sizeof text,
                  "%s:%d: still running after %llu million Lua instructions (an endless loop?)",
-                 ar->short_src, ar->currentline,
+                 ar->source + 1, ar->currentline,
                  (unsigned long long)(host->max_instructions / 1000000));
         stop(L, host, ERROR_LIMIT, text);
+    }
+}
+
+/* Lua cuts long paths in its messages at the start ("...ong/path.lua:3: "): the text on top of the
+ * stack with the path as it was given. */
+static void restore_path(lua_State *L) {
+    lua_Debug ar;
+    for (int level = 0; lua_getstack(L, level, &ar); level++) {
+        lua_getinfo(L, "S", &ar);
+        const char *text = lua_tostring(L, -1);
+        size_t cut = strlen(ar.short_src);
+        if (*ar.source != '@' || strncmp(text, ar.short_src, cut) != 0 || text[cut] != ':')
+            continue;
+        lua_pushfstring(L, "%s%s", ar.source + 1, text + cut);
+        return;
     }
 }
 
@@ -119,6 +134,7 @@ static int add_place(lua_State *L) {
         lua_settop(L, lua_gettop(L)); /* its own words */
     else
         lua_pushfstring(L, "the scenario raised an error that is a %s", luaL_typename(L, 1));
+    restore_path(L);
     const char *text = lua_tostring(L, -1);
     if (host->stopped)
         return 1;

@@ -22,3 +22,10 @@ try run empty.lua --quiet
 try run missing.lua
 mkdir folder.lua
 try run folder.lua
+# a long path is told whole
+long=a_folder_with_a_long_name/and_another_one_that_is_in_it/and_a_third
+mkdir -p $long
+echo 'torch.nothing()' >$long/x.lua
+try run $long/x.lua
+echo 'torch.(' >$long/x.lua
+try run $long/x.lua
