@@ -4,7 +4,6 @@ local p = parameters {
   { "channels_last", false, "images in channels_last" },
   { "dtype", "fp32", "type of everything", one_of = { "fp32", "bf16", "fp16" } },
 }
-torch.set_cudnn_workspace("none")
 torch.set_default_dtype(p.dtype)
 local function param(...)
   return nn.Parameter(torch.empty({ ... }))

@@ -15,13 +15,9 @@ local p = parameters(training.parameters {
   { "dropout", 0.0, "in resnet blocks", min = 0, max = 0.99 },
   { "batch", 4, "images a step (a micro-batch)", min = 1 },
   { "channels_last", false, "model and images in channels_last" },
-  { "cudnn_workspace", "estimated", "workspace of convolutions: cuDNN's own choice, not known here", one_of = { "estimated", "none" } },
 })
 
-torch.set_cudnn_workspace(p.cudnn_workspace)
-if p.cudnn_workspace == "estimated" then
-  note "the workspace of convolutions is cuDNN's choice and not counted: a real run asks for more while one runs"
-end
+note "the workspace of convolutions is cuDNN's choice and not counted: a real run asks for more while one runs"
 local model = training.build(function()
   return nn.cuda(function()
     return unet.UNet2DModel(p)

@@ -14,7 +14,6 @@ function vision_training.run(defaults)
     { "classes", 1000, "classes", min = 1 },
     { "channels_last", false, "model and images in channels_last" },
     { "eval", false, "model.eval(): running statistics, no dropout, gradients all the same" },
-    { "cudnn_workspace", "estimated", "workspace of convolutions: cuDNN's own choice, not known here", one_of = { "estimated", "none" } },
   }
   local own = {}
   for _, row in ipairs(defaults) do
@@ -27,10 +26,7 @@ function vision_training.run(defaults)
     end
   end
   local p = parameters(training.parameters(all))
-  torch.set_cudnn_workspace(p.cudnn_workspace)
-  if p.cudnn_workspace == "estimated" then
-    note "the workspace of convolutions is cuDNN's choice and not counted: a real run asks for more while one runs"
-  end
+  note "the workspace of convolutions is cuDNN's choice and not counted: a real run asks for more while one runs"
   local make = vision.models[p.model]
   assert(make, "model: not known: " .. p.model)
   local model = nn.cuda(function()

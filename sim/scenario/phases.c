@@ -109,15 +109,6 @@ static int set_cudnn_enabled(lua_State *L) {
     return 0;
 }
 
-/* torch.set_cudnn_workspace("none" or "estimated") */
-static int set_cudnn_workspace(lua_State *L) {
-    const char *name = luaL_checkstring(L, 1);
-    luaL_argcheck(L, strcmp(name, "none") == 0 || strcmp(name, "estimated") == 0, 1,
-                  "'none' or 'estimated' expected");
-    host_of(L)->tape->cudnn_workspace_none = strcmp(name, "none") == 0;
-    return 0;
-}
-
 /* torch.autocast_dtype(): of the region, as torch.autocast takes it */
 static int autocast_dtype(lua_State *L) {
     enum dtype dtype = host_of(L)->tape->autocast;
@@ -228,7 +219,6 @@ void phases_open(lua_State *L) {
         {"set_default_dtype", set_default_dtype},
         {"set_default_device", set_default_device},
         {"set_cudnn_enabled", set_cudnn_enabled},
-        {"set_cudnn_workspace", set_cudnn_workspace},
         {"set_grad_enabled", set_grad_enabled},
         {"is_grad_enabled", is_grad_enabled},
         {"set_per_process_memory_fraction", set_per_process_memory_fraction},

@@ -3,7 +3,7 @@
  * kernel (cuda/DepthwiseConv2d.cu).
  *
  * What cuDNN takes as workspace is its own choice of algorithm and not known here:
- * tape->cudnn_workspace. */
+ * none is asked for. */
 #include <string.h>
 
 #include "memory_format.h"
