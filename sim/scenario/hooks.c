@@ -202,9 +202,15 @@ static void run_function(void *user, struct tape *tape, struct node *node, struc
     }
     if (!catch_call(f->host, 2 + node->output_count, node->edge_count))
         return;
-    for (unsigned i = 0; i < node->edge_count; i++)
+    for (unsigned i = 0; i < node->edge_count; i++) {
+        int at = top + 1 + (int)i;
+        struct tensor *t = tensors_test(L, at);
+        if (!t && !lua_isnil(L, at))
+            tape_fail(tape, ERROR_BAD_SCENARIO, "%s: gradient %u is %s, not a tensor or nil",
+                      node->op->name, i + 1, luaL_typename(L, at));
         if (node_wants(node, i))
-            out[i] = tensor_ref(tensors_test(L, top + 1 + (int)i));
+            out[i] = tensor_ref(t);
+    }
     lua_settop(L, top);
     names_drop_floats(&f->host->names, tape);
 }
@@ -249,10 +255,12 @@ static void take_holds(lua_State *L, struct lua_function *f, int ctx) {
 
 /* An input that is returned is returned as another tensor: it gets a history of its own. */
 static void set_outputs(lua_State *L, struct host *host, struct node *node, int first, int last) {
-    for (int i = first; i <= last && i - first < FUNCTION_OUTPUTS; i++) {
+    for (int i = first; i <= last; i++) {
         struct tensor *t = tensors_test(L, i);
         if (!t)
             continue;
+        if (i - first >= FUNCTION_OUTPUTS)
+            luaL_error(L, "an autograd function returns at most %d tensors", FUNCTION_OUTPUTS);
         if (t->requires_grad) {
             tensors_push_owned(L, tape_detach(host->tape, t));
             lua_replace(L, i);
