@@ -281,6 +281,27 @@ static bool is_plain_name(const char *name) {
     return *name != '\0';
 }
 
+/* Takes the message of a chunk that is none off the stack. Always false. */
+static bool load_failed(lua_State *L, int status, const char *path, struct error *err) {
+    if (status == LUA_ERRMEM) {
+        lua_pop(L, 1);
+        return host_memory_error(host_of(L), err);
+    }
+    const char *text = lua_tostring(L, -1);
+    size_t cut = strlen(path) < LUA_IDSIZE - 1 ? 0 : strlen(path) - (LUA_IDSIZE - 1 - 3);
+    if (cut > 0 && strncmp(text, "...", 3) == 0 && /* Lua cuts a long path at the start */
+        strncmp(text + 3, path + cut, strlen(path) - cut) == 0) {
+        lua_pushfstring(L, "%s%s", path, text + 3 + strlen(path) - cut);
+        lua_replace(L, -2);
+        text = lua_tostring(L, -1);
+    }
+    bool has_place = strncmp(text, path, strlen(path)) == 0; /* a binary chunk's message has none */
+    error_set(err, ERROR_BAD_SCENARIO, "%s%s%s", has_place ? "" : path, has_place ? "" : ": ",
+              text);
+    lua_pop(L, 1);
+    return false;
+}
+
 /* Loads a chunk with its marks; its name in messages is the path as given. */
 bool sandbox_load(lua_State *L, const char *path, struct error *err) {
     char *source, chunk[HOST_PATH_BYTES + 1];
@@ -315,23 +336,7 @@ bool sandbox_load(lua_State *L, const char *path, struct error *err) {
         return error_host_memory(err);
     if (status == LUA_OK)
         return true;
-    if (status == LUA_ERRMEM) {
-        lua_pop(L, 1);
-        return host_memory_error(host_of(L), err);
-    }
-    const char *text = lua_tostring(L, -1);
-    size_t cut = strlen(path) < LUA_IDSIZE - 1 ? 0 : strlen(path) - (LUA_IDSIZE - 1 - 3);
-    if (cut > 0 && strncmp(text, "...", 3) == 0 && /* Lua cuts a long path at the start */
-        strncmp(text + 3, path + cut, strlen(path) - cut) == 0) {
-        lua_pushfstring(L, "%s%s", path, text + 3 + strlen(path) - cut);
-        lua_replace(L, -2);
-        text = lua_tostring(L, -1);
-    }
-    bool has_place = strncmp(text, path, strlen(path)) == 0; /* a binary chunk's message has none */
-    error_set(err, ERROR_BAD_SCENARIO, "%s%s%s", has_place ? "" : path, has_place ? "" : ": ",
-              text);
-    lua_pop(L, 1);
-    return false;
+    return load_failed(L, status, path, err);
 }
 
 static bool file_exists(const char *path) {
