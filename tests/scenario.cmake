@@ -19,3 +19,9 @@ if(Python3_FOUND) # `names_prop.py PROGRAM COUNT SEED FOLDER` for a longer run; 
   add_test(NAME names_prop COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/prop/names_prop.py
     $<TARGET_FILE:test_scenario_files> 200 1)
 endif()
+
+vs_test(tensor USES tape)
+vs_test(marks USES scenario)
+target_link_libraries(test_marks PRIVATE PkgConfig::LUA)
+find_package(Threads REQUIRED)
+vs_test(scenario USES scenario PRIVATE Threads::Threads)

@@ -7,7 +7,7 @@
 #include "host.h"
 
 static int no_memory(lua_State *L) {
-    return luaL_error(L, "this machine's memory is exhausted");
+    return host_fail_memory(L, host_of(L));
 }
 
 /* ---- hooks on saved tensors ---- */

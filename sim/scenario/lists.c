@@ -65,10 +65,8 @@ static int list_append(lua_State *L) {
     struct host *host = host_of(L);
     struct tensor_list *list = check_list(L, 1);
     struct tensor *t = lua_isnil(L, 2) ? NULL : tensors_check(L, 2);
-    if (!array_push(&list->items, tensor_ref(t))) {
-        tensor_unref(host->tape, t);
+    if (!array_push(&list->items, tensor_ref(t))) /* counted only when there is room */
         return host_fail_memory(L, host);
-    }
     return 0;
 }
 

@@ -1,6 +1,8 @@
 /* walk.c: see walk.h. */
 #include "walk.h"
 
+#include <stdlib.h>
+
 #include "host.h"
 
 enum {
@@ -128,8 +130,26 @@ static void visit_inside(lua_State *L, struct visit *visit, int depth) {
     visit->indirect = outer;
 }
 
+/* By age; a list is as old as its first member. */
+static int compare_age(const void *x, const void *y) {
+    const struct holding *a = x, *b = y;
+    const struct tensor *first = a->list && a->list->items.count ? a->list->items.at[0] : a->tensor;
+    const struct tensor *second = b->list && b->list->items.count ? b->list->items.at[0] : b->tensor;
+    uint32_t age = first ? first->id : 0, other = second ? second->id : 0;
+    return (age > other) - (age < other);
+}
+
+static void sort_from(struct holdings *list, size_t first) {
+    if (list->count > first + 1)
+        qsort(&list->at[first], list->count - first, sizeof *list->at, compare_age);
+}
+
+/* Lua goes over a table in an order that differs from run to run; what is found there is held, and let go, by age. */
 void walk_value(lua_State *L, struct visit *visit) {
+    size_t held = visit->frame->held.count, floats = visit->frame->floats.count;
     visit->host->names.visit++;
     visit->host->names.visited_count = 0;
     visit_inside(L, visit, 0);
+    sort_from(&visit->frame->held, held);
+    sort_from(&visit->frame->floats, floats);
 }

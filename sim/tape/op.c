@@ -63,8 +63,11 @@ static struct tensor *autocast_cast(struct tape *tape, struct tensor *t, enum dt
     tape->op = op;
     if (cached) {
         struct autocast_entry entry = {.leaf = tensor_ref(t), .copy = tensor_ref(copy)};
-        if (!array_push(&tape->autocast_cache, entry))
+        if (!array_push(&tape->autocast_cache, entry)) {
+            tensor_unref(tape, entry.leaf);
+            tensor_unref(tape, entry.copy);
             tape_fail_memory(tape);
+        }
     }
     return copy;
 }

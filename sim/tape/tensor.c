@@ -54,9 +54,9 @@ bool shape_broadcast(const struct shape *a, const struct shape *b, struct shape 
 
 bool tensor_is_contiguous(const struct tensor *t) {
     int64_t expected = 1;
+    if (shape_numel(&t->shape) == 0)
+        return true;
     for (unsigned i = t->shape.ndim; i-- > 0;) {
-        if (t->shape.size[i] == 0)
-            return true;
         if (t->shape.size[i] != 1 && t->stride[i] != expected)
             return false;
         expected *= t->shape.size[i];

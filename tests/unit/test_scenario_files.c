@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "file.h"
 #include "scenario_run.h"
@@ -58,10 +59,11 @@ static void read_directives(struct directives *d, const char *path) {
 }
 
 /* The log of a run, how it ended, and what is left. */
-static void run_file(const char *path, struct text *out) {
+static void run_file(const char *path, const char *library_dir, struct text *out) {
     struct directives d;
     struct scenario_case c = {.ok = false};
     read_directives(&d, path);
+    d.options.library_dir = library_dir;
     c.sink.gaps = !d.requests && !d.quiet;
     c.sink.quiet = d.quiet;
     c.sink.fail_at = d.fail_at;
@@ -91,7 +93,7 @@ static bool check_file(const char *path) {
     char *wanted = NULL;
     size_t length;
     snprintf(expect, sizeof expect, "%.*s.expect", (int)(strlen(path) - 4), path);
-    run_file(path, &found);
+    run_file(path, "scenarios/lib", &found);
     const char *regold = getenv("VRAMSIM_REGOLD");
     bool ok;
     if (regold && *regold == '1') {
@@ -137,19 +139,27 @@ static unsigned check_folder(const char *folder, unsigned *failed) {
 static int print_files(int count, char **paths) {
     for (int i = 0; i < count; i++) {
         struct text out = {0};
-        run_file(paths[i], &out);
+        run_file(paths[i], NULL, &out);
         printf("%s%s", text_get(&out), count > 1 ? "====\n" : "");
         text_fini(&out);
     }
     return 0;
 }
 
+/* Messages name a file by its path, which Lua cuts when it is long: the tests run in the repository's root. */
+static const char *from_root(const char *path) {
+    static const char root[] = SOURCE_DIR "/";
+    return strncmp(path, root, sizeof root - 1) == 0 ? path + sizeof root - 1 : path;
+}
+
 int main(int argc, char **argv) {
     unsigned files = 0, failed = 0;
     if (argc > 1 && strcmp(argv[1], "--print") == 0)
         return print_files(argc - 2, argv + 2);
+    if (chdir(SOURCE_DIR) != 0)
+        return 1;
     for (int i = 1; i < argc; i++)
-        files += check_folder(argv[i], &failed);
+        files += check_folder(from_root(argv[i]), &failed);
     printf("%u scenarios, %u failed\n", files, failed);
     return failed > 0 || files == 0;
 }
