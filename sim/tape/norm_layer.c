@@ -1,4 +1,5 @@
-/* norm_layer.c: layer normalisation (ATen/native/layer_norm.cpp, cuda/layer_norm_kernel.cu): mean and rstd of a row in fp32 (or wider) are kept, the rest is recomputed. */
+/* norm_layer.c: layer normalisation (ATen/native/layer_norm.cpp, cuda/layer_norm_kernel.cu). Mean
+ * and rstd of a row in fp32 (or wider) are kept, the rest is recomputed. */
 #include "op.h"
 
 enum {

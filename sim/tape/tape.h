@@ -112,7 +112,7 @@ struct tape {
     enum dtype default_dtype; /* of factories without a dtype; torch.set_default_dtype */
     bool default_host;        /* factories make host tensors; torch.set_default_device("cpu") */
     bool cudnn_disabled;      /* torch.backends.cudnn.enabled = False */
-    enum dtype autocast; /* DTYPE_NONE: off */
+    enum dtype autocast;      /* DTYPE_NONE: off */
     unsigned autocast_depth;
     ARRAY(struct autocast_entry) autocast_cache;
     ARRAY(struct tape_workspace) workspaces;
