@@ -1,5 +1,6 @@
 /* size.h: arithmetic on sizes that a scenario gave: the largest number when the result is more,
- * which is refused where it becomes a tensor. A product with a negative size is -1, unless it is 0. */
+ * which is refused where it becomes a tensor. A product with a negative size is -1 unless it is 0.
+ */
 #ifndef SIZE_H
 #define SIZE_H
 
