@@ -134,7 +134,8 @@ static void visit_inside(lua_State *L, struct visit *visit, int depth) {
 static int compare_age(const void *x, const void *y) {
     const struct holding *a = x, *b = y;
     const struct tensor *first = a->list && a->list->items.count ? a->list->items.at[0] : a->tensor;
-    const struct tensor *second = b->list && b->list->items.count ? b->list->items.at[0] : b->tensor;
+    const struct tensor *second =
+        b->list && b->list->items.count ? b->list->items.at[0] : b->tensor;
     uint32_t age = first ? first->id : 0, other = second ? second->id : 0;
     return (age > other) - (age < other);
 }

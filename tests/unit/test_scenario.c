@@ -126,7 +126,8 @@ TEST(failing_host_memory_is_an_error) {
     assert_true(run_small(&f, 0, told, sizeof told));
     size_t count = f.seen;
     assert_true(count > 100);
-    for (size_t n = 1; n <= count; n += n < 200 ? 1 : 11) { /* n = 1, 2, 3 ... for a longer run: all held */
+    /* n = 1, 2, 3 ... for a longer run: all held */
+    for (size_t n = 1; n <= count; n += n < 200 ? 1 : 11) {
         bool ok = run_small(&f, n, told, sizeof told);
         if (f.live != 0 || strncmp(told, "code", 4) == 0 || (!ok && told[0] == '\0'))
             fail_msg("allocation %zu of %zu: %ld left, '%s'", n, count, f.live, told);
