@@ -337,12 +337,12 @@ static void run(struct tape *tape, struct op_call *call, unsigned spatial, bool 
     node_save(tape, node, 1, in[1]);
     struct tensor *x = as_2d(tape, in[0]), *w = as_2d(tape, in[1]);
     struct shape shape;
-    struct tensor *out = find_shape(tape, call, &c, &x->shape, &w->shape, &shape)
-                             ? forward(tape, &c, x, w, &shape)
-                             : tensor_ref(x);
+    bool fits = find_shape(tape, call, &c, &x->shape, &w->shape, &shape);
+    struct tensor *out = fits ? forward(tape, &c, x, w, &shape) : tensor_ref(x);
     if (spatial == 1)
         out = as_1d(tape, out);
-    node_set_output(node, out, 0);
+    if (fits) /* else it may be the input itself, which must not become its own history */
+        node_set_output(node, out, 0);
     node_finish(tape, node);
     tensor_unref(tape, x);
     tensor_unref(tape, w);

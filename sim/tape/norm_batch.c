@@ -148,13 +148,13 @@ static void own_kernel(struct tape *tape, const char *name, const struct tensor 
 /* One fused kernel for images that are not channels last: the results and nothing else. */
 static void backward_fused(struct tape *tape, struct node *node, struct tensor **grads,
                            struct tensor **out) {
-    struct tensor *input = node->saved[0], *weight = node->saved[1];
+    struct tensor *input = node->saved[0];
     struct shape channels = {.ndim = 1, .size = {input->shape.size[1]}};
     struct tensor *x = aten_contiguous(tape, input), *grad = aten_contiguous(tape, grads[0]);
     out[0] = tape_new(tape, input->dtype, &input->shape);
     for (unsigned i = 1; i < 3; i++)
         if (node_wants(node, i))
-            out[i] = tape_new(tape, weight->dtype, &channels);
+            out[i] = tape_new(tape, node->edges[i].dtype, &channels);
     own_kernel(tape, "batch_norm_backward", input, 3);
     tensor_unref(tape, x);
     tensor_unref(tape, grad);

@@ -80,9 +80,12 @@ static void run_split_with_sizes(struct tape *tape, struct op_call *call) {
     unsigned dim = op_dim(tape, call, &call->arg[2]);
     const struct shape *shape = &call->arg[0].tensor->shape;
     int64_t sum = 0;
-    for (unsigned i = 0; i < lengths->ndim; i++)
+    bool fits = true;
+    for (unsigned i = 0; i < lengths->ndim; i++) {
+        fits = fits && lengths->size[i] >= 0;
         sum = size_add(sum, lengths->size[i]);
-    if (shape->ndim == 0 || sum != shape->size[dim] || lengths->ndim == 0) {
+    }
+    if (!fits || shape->ndim == 0 || sum != shape->size[dim] || lengths->ndim == 0) {
         char a[128], b[128];
         tape_fail(tape, ERROR_BAD_SCENARIO, "split: parts %s of dim %u of %s",
                   shape_format(lengths, a, sizeof a), dim, shape_format(shape, b, sizeof b));

@@ -178,14 +178,17 @@ static struct tensor *with_storage(struct tape *tape, enum dtype dtype, const st
 static bool shape_bytes(struct tape *tape, enum dtype dtype, const struct shape *shape,
                         uint64_t *bytes) {
     uint64_t n = dtype_bytes(dtype);
+    bool empty = false;
     for (unsigned i = 0; i < shape->ndim; i++) {
+        empty = empty || shape->size[i] == 0; /* sums of its other sizes must stand as well */
         if (shape->size[i] < 0) {
             char text[128];
             tape_fail(tape, ERROR_BAD_SCENARIO, "negative size in shape %s",
                       shape_format(shape, text, sizeof text));
             return false;
         }
-        if (!checked_mul(n, (uint64_t)shape->size[i], &n) || n >= UINT64_C(1) << 60) {
+        uint64_t size = shape->size[i] > 0 ? (uint64_t)shape->size[i] : 1;
+        if (!checked_mul(n, size, &n) || n >= UINT64_C(1) << 60) {
             char text[128];
             tape_fail(tape, ERROR_BAD_SCENARIO,
                       "a tensor of shape %s and type %s has 2^60 bytes or more",
@@ -193,7 +196,7 @@ static bool shape_bytes(struct tape *tape, enum dtype dtype, const struct shape 
             return false;
         }
     }
-    *bytes = n;
+    *bytes = empty ? 0 : n;
     return true;
 }
 
