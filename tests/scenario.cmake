@@ -1,8 +1,7 @@
 # Tests of sim/tape and sim/scenario.
 # Scenarios with what they must say beside them; VRAMSIM_REGOLD=1 rewrites that.
-vs_test(scenario_files USES scenario)
+vs_test(scenario_files PROGRAM USES scenario)
 vs_test(scenario_memory USES scenario)
-set_tests_properties(scenario_files PROPERTIES DISABLED TRUE)
 foreach(folder names errors autograd)
   add_test(NAME scenario_${folder} COMMAND test_scenario_files tests/scenario/${folder}
     WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}) # messages shorten long paths

@@ -3,7 +3,7 @@ mlp=$ROOT/scenarios/mlp.lua
 trace=$ROOT/tests/data/traces/pytorch-2.15/mlp_sgd.pickle.zst
 full() {
     echo "$ $*"
-    vramsim "$@" 2>&1 >/dev/full
+    { vramsim "$@" >/dev/full; } 2>&1
     echo "exit $?"
 }
 full run "$mlp" --no-view
