@@ -97,8 +97,8 @@ static void write_device(const struct replay_device_result *d, bool reproduce, s
         "  addresses %llu of %llu equal, %llu from the cache; segments %llu of %llu; layout at the "
         "end %s\n",
         (unsigned long long)d->addr_ok, (unsigned long long)d->allocs,
-        (unsigned long long)d->cache_hits, (unsigned long long)(d->segments_ok + d->releases_ok),
-        (unsigned long long)(d->segments + d->releases), d->layout_equal ? "equal" : "DIFFERENT");
+        (unsigned long long)d->cache_hits, (unsigned long long)d->segments_ok + d->releases_ok,
+        (unsigned long long)d->segments + d->releases, d->layout_equal ? "equal" : "DIFFERENT");
     if (d->first.found)
         text_format(out, "  first difference at event %u\n    recorded: %s\n    model:    %s\n",
                     d->first.event, d->first.recorded, d->first.model);

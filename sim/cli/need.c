@@ -38,7 +38,7 @@ static bool can_expand(const struct cli *cli, const struct source_result *result
 static bool find_expandable(const struct cli *cli, struct report_need *need, struct error *err) {
     struct source_options options = cli->source;
     struct text settings = {0};
-    struct outcome outcome;
+    struct outcome outcome = {0};
     if (options.alloc_settings && *options.alloc_settings)
         text_format(&settings, "%s,", options.alloc_settings);
     text_add(&settings, "expandable_segments:True");

@@ -151,6 +151,8 @@ static bool add_set(struct cli *cli, const char *text, struct error *err) {
 }
 
 static bool apply(struct cli *cli, const struct option *o, const char *value, struct error *err) {
+    if (!value) /* a switch */
+        value = "";
     switch (o->id) {
     case OPT_SET:
         return add_set(cli, value, err);
@@ -244,8 +246,9 @@ static const char *find_scenario(int argc, char **argv) {
 static bool is_parameter(const char *scenario, const struct cli *cli, const char *name,
                          size_t length) {
     struct scenario_info info;
+    struct error ignored = {0}; /* what is wrong with the scenario is told when it runs */
     struct source_options only = {.library_dir = cli->source.library_dir};
-    if (!scenario || !source_parameters(scenario, &only, &info, NULL))
+    if (!scenario || !source_parameters(scenario, &only, &info, &ignored))
         return false;
     bool found = false;
     for (size_t i = 0; i < info.params.count; i++)

@@ -51,13 +51,15 @@ void names_fini(struct names *names, struct tape *tape) {
 
 static struct frame *push_frame(struct host *host, bool is_c, unsigned ghosts) {
     struct names *names = &host->names;
+    assert(names->frames.capacity == 0 || names->frames.at);
     if (names->depth == names->frames.count) {
         struct frame fresh = {.ghosts = 0};
-        if (!array_push(&names->frames, fresh)) {
+        if (!array_push(&names->frames, fresh)) { /* NOLINT(clang-analyzer-core.NullDereference) */
             tape_fail_memory(host->tape);
             return NULL;
         }
     }
+    assert(names->frames.at);
     struct frame *frame = &names->frames.at[names->depth++];
     frame->is_c = is_c;
     frame->ghosts = ghosts;

@@ -1,6 +1,7 @@
 /* scenario.c: one Lua state from file to end. See scenario.h. */
 #include "scenario.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -240,6 +241,7 @@ bool scenario_run(const char *path, const struct scenario_options *options, stru
         return false;
     }
     lua_State *L = host->lua;
+    assert(L);
     memcpy(lua_getextraspace(L), &host, sizeof host);
     lua_pushcfunction(L, add_place);
     lua_pushcfunction(L, protected_run);

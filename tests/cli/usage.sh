@@ -15,6 +15,8 @@ try run "$ROOT/scenarios/mlp.lua" --frobnicate
 try run "$ROOT/scenarios/mlp.lua" --quite
 try run "$ROOT/scenarios/mlp.lua" --batch 4
 try run --batch=4 "$ROOT/scenarios/mlp.lua"
+echo "x =" > broken.lua
+try run broken.lua --batch 4
 try run "$ROOT/scenarios/mlp.lua" --set btach=4
 try run "$ROOT/scenarios/mlp.lua" --json
 try run "$ROOT/scenarios/mlp.lua" --quiet=1
