@@ -78,7 +78,7 @@ static bool fills_memory(const int64_t *offsets, size_t n) {
 TEST(contiguous_means_that_offsets_count_up) {
     USE_STATE;
     uint32_t seed = 1;
-    int64_t offsets[MAX_ELEMENTS];
+    int64_t offsets[MAX_ELEMENTS] = {0};
     for (int i = 0; i < CASES; i++) {
         struct tensor t = random_tensor(&seed);
         size_t n = offsets_of(&t.shape, t.stride, offsets);
@@ -89,7 +89,7 @@ TEST(contiguous_means_that_offsets_count_up) {
 TEST(dense_means_that_offsets_fill_a_range) {
     USE_STATE;
     uint32_t seed = 2;
-    int64_t offsets[MAX_ELEMENTS];
+    int64_t offsets[MAX_ELEMENTS] = {0};
     for (int i = 0; i < CASES; i++) {
         struct tensor t = random_tensor(&seed);
         size_t n = offsets_of(&t.shape, t.stride, offsets);
@@ -127,7 +127,7 @@ static bool can_view(const int64_t *offsets, size_t n, const struct shape *shape
 TEST(a_view_is_found_when_there_is_one) {
     USE_STATE;
     uint32_t seed = 3;
-    int64_t offsets[MAX_ELEMENTS], viewed[MAX_ELEMENTS];
+    int64_t offsets[MAX_ELEMENTS] = {0}, viewed[MAX_ELEMENTS];
     unsigned views = 0, copies = 0;
     for (int i = 0; i < CASES; i++) {
         struct tensor t = random_tensor(&seed);
