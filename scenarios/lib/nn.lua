@@ -1,7 +1,15 @@
 -- nn.lua: modules as PyTorch has them. A class is made by nn.class(); its `init` is Python's __init__, its `forward` runs
 -- when the module is called. Parameters and buffers belong to the module for good; everything else lives as long as a
 -- name holds it.
-local nn = { Parameter = _nn.Parameter, Buffer = _nn.Buffer, name = _nn.name, replace = _nn.replace, set_data = _nn.set_data, call = _nn._call }
+local nn = {
+  Parameter = _nn.Parameter,
+  Buffer = _nn.Buffer,
+  name = _nn.name,
+  parameters = _nn.parameters,
+  replace = _nn.replace,
+  set_data = _nn.set_data,
+  call = _nn._call,
+}
 
 -- nn.class() -> a class; Class(...) -> an instance after Class.init(instance, ...)
 function nn.class()
@@ -14,29 +22,6 @@ function nn.class()
       return self
     end,
   })
-end
-
--- A module's own parameters come before those of the modules in it.
-local function collect(module, list, seen)
-  for _, key in ipairs(module._members) do
-    local member = module[key]
-    if type(member) ~= "table" and member.requires_grad and not seen[member] then
-      seen[member] = true
-      list:append(member)
-    end
-  end
-  for _, key in ipairs(module._members) do
-    if type(module[key]) == "table" then
-      collect(module[key], list, seen)
-    end
-  end
-end
-
--- All parameters once, in the order in which PyTorch's parameters() gives them.
-function nn.parameters(module)
-  local list = torch.list()
-  collect(module, list, setmetatable({}, {}))
-  return list
 end
 
 -- Linear: weight first, then bias; initialised in place.

@@ -97,9 +97,11 @@ end
 -- The first momentum buffer is a copy of the gradient; fused makes it empty instead.
 local function first_momentum_buffer(self, i, grad)
   if self.options.impl == "fused" then
-    return base.set_state(self, i, "momentum_buffer", torch.zeros_like(grad))
+    base.set_state(self, i, "momentum_buffer", torch.zeros_like(grad))
+  else
+    base.set_state(self, i, "momentum_buffer", grad:detach():clone())
   end
-  return base.set_state(self, i, "momentum_buffer", grad:detach():clone())
+  return self.state[i].momentum_buffer
 end
 
 local function single_tensor_sgd(self)

@@ -2,14 +2,14 @@
 local base = {}
 
 local function zero_grad(self, set_to_none)
+  if set_to_none ~= false then
+    torch.clear_grads(self.params)
+    return
+  end
   for i = 1, #self.params do
     local p = self.params[i]
     if p.grad then
-      if set_to_none == false then
-        p.grad:fill_()
-      else
-        p.grad = nil
-      end
+      p.grad:fill_()
     end
   end
 end
@@ -17,7 +17,6 @@ end
 -- A state tensor of parameter i; it belongs to the optimizer to the end of the run.
 function base.set_state(self, i, name, tensor)
   self.state[i][name] = torch.hold(tensor, "optimizer_state", name, self.params[i])
-  return self.state[i][name]
 end
 
 -- "'word' is no KIND; known are: a, b"
@@ -90,19 +89,10 @@ function base.init_group(self, names, make)
   return params_with_grad, grads, table.unpack(lists)
 end
 
-local function all_of_one_dtype(list)
-  for i = 2, #list do
-    if list[i].dtype ~= list[1].dtype then
-      return false
-    end
-  end
-  return true
-end
-
 -- _group_tensors_by_device_and_dtype: the lists parted by the type of the first one's tensors; lists that are empty stay
 -- so. The groups come out of a C++ hash map: the type that was met last comes first.
 function base.groups(first, ...)
-  if all_of_one_dtype(first) then
+  if torch.is_one_dtype(first) then
     return #first > 0 and { { first, ... } } or {}
   end
   local lists, order, groups = { first, ... }, {}, {}

@@ -189,6 +189,33 @@ static int with_grad(lua_State *L) {
     return 1;
 }
 
+/* torch.clear_grads(params): their gradients are let go, one after the other */
+static int clear_grads(lua_State *L) {
+    struct host *host = host_of(L);
+    struct tensor_list *params = check_list(L, 1);
+    for (size_t i = 0; i < params->items.count; i++) {
+        struct tensor *param = params->items.at[i], *grad = param ? param->grad : NULL;
+        if (grad)
+            param->grad = NULL;
+        tensor_unref(host->tape, grad);
+    }
+    return 0;
+}
+
+/* torch.is_one_dtype(list) */
+static int is_one_dtype(lua_State *L) {
+    struct tensor_list *list = check_list(L, 1);
+    const struct tensor *first = NULL;
+    bool one = true;
+    for (size_t i = 0; i < list->items.count; i++) {
+        const struct tensor *t = list->items.at[i];
+        first = first ? first : t;
+        one = one && (!t || t->dtype == first->dtype);
+    }
+    lua_pushboolean(L, one);
+    return 1;
+}
+
 static const luaL_Reg methods[] = {{"append", list_append}, {NULL, NULL}};
 
 /* The `torch` table is on top of the stack. */
@@ -196,9 +223,14 @@ void lists_open(lua_State *L) {
     names_watch(L, list_new);
     names_watch(L, tensors_in);
     names_watch(L, with_grad);
+    names_watch(L, clear_grads);
     names_watch(L, list_newindex);
     lua_pushcfunction(L, list_new);
     lua_setfield(L, -2, "list");
+    lua_pushcfunction(L, clear_grads);
+    lua_setfield(L, -2, "clear_grads");
+    lua_pushcfunction(L, is_one_dtype);
+    lua_setfield(L, -2, "is_one_dtype");
     lua_pushcfunction(L, with_grad);
     lua_setfield(L, -2, "with_grad");
     lua_pushcfunction(L, is_held);

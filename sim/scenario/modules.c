@@ -129,6 +129,65 @@ static int name_modules(lua_State *L) {
     return 0;
 }
 
+enum { MODULE_DEPTH = 100 }; /* modules within each other, as deep as C's stack allows */
+
+/* Whether the tensor comes for the first time; the table at index 2 holds those that came. */
+static bool is_first(lua_State *L, const struct tensor *t) {
+    bool first = lua_rawgetp(L, 2, t) == LUA_TNIL;
+    lua_pop(L, 1);
+    if (first) {
+        lua_pushboolean(L, true);
+        lua_rawsetp(L, 2, t);
+    }
+    return first;
+}
+
+/* Of the module on top of the stack: its own parameters, or those of the modules in it. */
+static void collect(lua_State *L, struct host *host, struct tensor_list *list, int depth);
+
+static void collect_members(lua_State *L, struct host *host, struct tensor_list *list, int depth,
+                            bool own) {
+    int module = lua_gettop(L);
+    if (lua_getfield(L, module, "_members") != LUA_TTABLE)
+        luaL_error(L, "nn.parameters: a module was expected (made by a class of nn.class)");
+    lua_Integer count = luaL_len(L, -1);
+    for (lua_Integer i = 1; i <= count; i++) {
+        lua_rawgeti(L, module + 1, i);
+        lua_gettable(L, module);
+        struct tensor *t = own ? tensors_test(L, -1) : NULL;
+        if (t && t->requires_grad && is_first(L, t) && !array_push(&list->items, tensor_ref(t)))
+            tape_fail_memory(host->tape);
+        if (!own && lua_istable(L, -1))
+            collect(L, host, list, depth + 1);
+        lua_settop(L, module + 1);
+    }
+    lua_settop(L, module);
+}
+
+static void collect(lua_State *L, struct host *host, struct tensor_list *list, int depth) {
+    if (depth >= MODULE_DEPTH || !lua_checkstack(L, 8))
+        luaL_error(L, "nn.parameters: more than %d modules within each other", MODULE_DEPTH);
+    collect_members(L, host, list, depth, true);
+    collect_members(L, host, list, depth, false);
+}
+
+/* nn.parameters(module): a list of those that require a gradient, each once, in the order in which
+ * PyTorch's parameters() gives them: a module's own before those of the modules in it */
+static int parameters(lua_State *L) {
+    struct host *host = host_of(L);
+    luaL_checktype(L, 1, LUA_TTABLE);
+    lua_settop(L, 1);
+    struct tensor_list *list = lists_new(host);
+    host_check(L, host);
+    names_float(L, NULL, list);
+    lua_newtable(L);
+    lua_pushvalue(L, 1);
+    collect(L, host, list, 0);
+    host_check(L, host);
+    lists_push(L, list);
+    return 1;
+}
+
 /* module(...) runs module:forward(...). The arguments are this call's until it returns. */
 static int call_module(lua_State *L) {
     struct host *host = host_of(L);
@@ -149,11 +208,12 @@ static int call_module(lua_State *L) {
 }
 
 void modules_open(lua_State *L) {
-    static const luaL_Reg functions[] = {{"Parameter", new_parameter},   {"Buffer", new_buffer},
-                                         {"replace", replace_member},    {"set_data", set_data},
-                                         {"name", name_modules},         {"_call", call_module},
-                                         {"_newindex", module_newindex}, {NULL, NULL}};
-    static const lua_CFunction watched[] = {new_parameter, new_buffer, replace_member, set_data};
+    static const luaL_Reg functions[] = {
+        {"Parameter", new_parameter}, {"Buffer", new_buffer},         {"replace", replace_member},
+        {"set_data", set_data},       {"name", name_modules},         {"_call", call_module},
+        {"parameters", parameters},   {"_newindex", module_newindex}, {NULL, NULL}};
+    static const lua_CFunction watched[] = {new_parameter, new_buffer, replace_member, set_data,
+                                            parameters};
     for (size_t i = 0; i < sizeof watched / sizeof watched[0]; i++)
         names_watch(L, watched[i]);
     names_watch_python(L, call_module);

@@ -1,0 +1,2 @@
+local nn = use "nn"
+nn.parameters({})
