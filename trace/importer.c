@@ -23,11 +23,10 @@ static const struct {
     size_t length;
     const char *hint;
 } foreign[] = {
-    {"PK\3\4", 4,
-     "a zip archive, perhaps of torch.save; expected what torch.cuda.memory._dump_snapshot writes"},
-    {"SQLite format 3", 15, "an SQLite database; exports of Nsight Systems are not read yet"},
-    {"{", 1, "JSON; profiler traces are not read yet"},
-    {"<", 1, "a page of HTML or XML; the snapshot behind it is wanted"},
+    {"PK\3\4", 4, "a zip archive, perhaps of torch.save"},
+    {"SQLite format 3", 15, "an SQLite database (exports of Nsight Systems are not read yet)"},
+    {"{", 1, "JSON (profiler traces are not read yet)"},
+    {"<", 1, "a page of HTML or XML, perhaps of the snapshot viewer"},
     {"\177ELF", 4, "a program"},
     {"\211PNG", 4, "a picture"},
 };
@@ -35,7 +34,10 @@ static const struct {
 static bool fail_unknown(const uint8_t *data, size_t length, struct error *err) {
     for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++)
         if (length >= foreign[i].length && memcmp(data, foreign[i].magic, foreign[i].length) == 0)
-            return error_set(err, ERROR_BAD_INPUT, "%s", foreign[i].hint);
+            return error_set(err, ERROR_BAD_INPUT,
+                             "%s; expected what torch.cuda.memory._dump_snapshot writes, plain, "
+                             ".gz or .zst",
+                             foreign[i].hint);
     struct text known = {0};
     for (const struct importer *const *i = importers; *i; i++)
         text_format(&known, "%s%s", known.length > 0 ? ", " : "", (*i)->name);
