@@ -2,6 +2,7 @@
  * is split over several thread blocks. The launch rule is that of ATen/native/cuda/Reduce.cuh
  * (setReduceConfig, set_block_dimension, global_memory_size, semaphore_size), vt0 = input_vec_size
  * = 4, 512 threads at most, warps of 32. */
+#include <assert.h>
 #include <string.h>
 
 #include "op.h"
@@ -130,6 +131,7 @@ static int64_t larger(int64_t a, int64_t b) {
 }
 
 static int64_t div_up(int64_t a, int64_t b) {
+    assert(b > 0);
     return (a + b - 1) / b;
 }
 
