@@ -2,7 +2,6 @@
  * is split over several thread blocks. The launch rule is that of ATen/native/cuda/Reduce.cuh
  * (setReduceConfig, set_block_dimension, global_memory_size, semaphore_size), vt0 = input_vec_size
  * = 4, 512 threads at most, warps of 32. */
-#include <assert.h>
 #include <string.h>
 
 #include "op.h"
@@ -131,18 +130,17 @@ static int64_t larger(int64_t a, int64_t b) {
 }
 
 static int64_t div_up(int64_t a, int64_t b) {
-    assert(b > 0);
     return (a + b - 1) / b;
 }
 
 /* get_output_vec_size: 4, halved until it divides the fastest output dim and all outer strides. */
 static int64_t output_vector(const struct iteration *it) {
     int64_t v = VECTOR;
-    while (it->size[it->reduced] % v != 0)
+    while (v > 1 && it->size[it->reduced] % v != 0)
         v /= 2;
     for (unsigned i = 0; i < it->ndim; i++)
         if (i != it->reduced)
-            while (it->stride[i] % v != 0)
+            while (v > 1 && it->stride[i] % v != 0)
                 v /= 2;
     return v;
 }
