@@ -34,11 +34,7 @@ void names_fini(struct names *names, struct tape *tape) {
         struct frame *frame = &names->frames.at[i];
         struct holdings *lists[] = {&frame->held, &frame->floats};
         for (size_t k = 0; k < 2; k++) {
-            for (size_t j = 0; j < lists[k]->count; j++) {
-                tensor_unref(tape, lists[k]->at[j].tensor);
-                if (lists[k]->at[j].list)
-                    list_unref(tape, lists[k]->at[j].list);
-            }
+            names_release(tape, lists[k]);
             array_fini(lists[k]);
         }
     }
@@ -381,14 +377,8 @@ static void settle_floats(lua_State *L, struct host *host, lua_Debug *ar, struct
 static void check_limits(lua_State *L, struct host *host) {
     if (host->names.depth >= MAX_FRAMES)
         luaL_error(L, "more than %d calls within each other (an endless recursion?)", MAX_FRAMES);
-    if (host->instructions <= host->max_instructions)
-        return;
-    host->stopped = true;
-    luaL_where(L, 1);
-    error_set(&host->error, ERROR_LIMIT,
-              "%sstill running after %llu million Lua instructions (an endless loop?)",
-              lua_tostring(L, -1), (unsigned long long)(host->max_instructions / 1000000));
-    luaL_error(L, "%s", host->error.text);
+    if (host->instructions > host->max_instructions)
+        host_charge(L, host, 0);
 }
 
 static void on_call(lua_State *L, lua_Debug *ar, struct host *host, bool is_c, bool passes) {

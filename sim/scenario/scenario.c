@@ -81,7 +81,7 @@ void host_charge(lua_State *L, struct host *host, uint64_t steps) {
     if (!over)
         return;
     luaL_where(L, 1);
-    char text[256];
+    char text[sizeof host->error.text];
     snprintf(text, sizeof text,
              "%sstill running after %llu million Lua instructions (an endless loop?)",
              lua_tostring(L, -1), (unsigned long long)(host->max_instructions / 1000000));
