@@ -1,6 +1,7 @@
 # The importers of trace/: unit tests, and the fuzz targets with their corpora.
 vs_test(addrmap USES trace)
 vs_test(pickle USES trace)
+vs_test(pickle_runs USES trace)
 vs_test(snapshot USES trace)
 
 # replay_NAME runs the corpus under any compiler in ctest; fuzz_NAME is the libFuzzer program (clang, VRAMSIM_FUZZ).

@@ -6,9 +6,16 @@
 #include <string.h>
 
 #include "pickle_machine.h"
+#include "pickle_runs.h"
 #include "xalloc.h"
 
-enum { OP_BINGET = 'h', OP_LONG_BINGET = 'j', OP_MEMOIZE = 0x94, CHECK_BYTES = 64 * 1024 };
+enum {
+    OP_MARK = '(',
+    OP_BINGET = 'h',
+    OP_LONG_BINGET = 'j',
+    OP_MEMOIZE = 0x94,
+    CHECK_BYTES = 64 * 1024
+};
 
 bool pickle_fail(struct pickle *p, enum error_code code, const char *format, ...) {
     char text[400];
@@ -34,13 +41,16 @@ bool pickle_init(struct pickle *p, const void *data, size_t length,
     p->data = data;
     p->length = length;
     p->err = err;
-    return strtab_init(&p->strings) || error_host_memory(err);
+    if (!strtab_init(&p->strings))
+        return error_host_memory(err);
+    return pickle_runs_init(p);
 }
 
 void pickle_drop_memo(struct pickle *p) {
     array_fini(&p->stack);
     array_fini(&p->marks);
     array_fini(&p->memo);
+    pickle_runs_fini(p);
 }
 
 void pickle_fini(struct pickle *p) {
@@ -54,7 +64,8 @@ size_t pickle_memory(const struct pickle *p) {
     size_t bytes = p->strings.arena.total_bytes + p->strings.slot_count * sizeof *p->strings.slots +
                    p->strings.entries.capacity * sizeof *p->strings.entries.at;
     bytes += p->stack.capacity * sizeof *p->stack.at + p->marks.capacity * sizeof *p->marks.at +
-             p->memo.capacity * sizeof *p->memo.at;
+             p->memo.capacity * sizeof *p->memo.at + p->runs.capacity * sizeof *p->runs.at +
+             p->run_slots.capacity * sizeof *p->run_slots.at;
     bytes +=
         p->containers.capacity * sizeof *p->containers.at + p->wides.capacity * sizeof *p->wides.at;
     return bytes + (p->handler.memory ? p->handler.memory(p->handler.user) : 0);
@@ -143,8 +154,11 @@ bool pickle_memo_put(struct pickle *p, uint64_t index) {
         memset(p->memo.at + p->memo.count, 0, (count - p->memo.count) * sizeof *p->memo.at);
         p->memo.count = count;
     }
-    p->memo_set += pickle_tag(p->memo.at[index]) == PICKLE_UNSET;
-    p->memo.at[index] = p->stack.at[p->stack.count - 1];
+    const struct pickle_value old = p->memo.at[index], top = p->stack.at[p->stack.count - 1];
+    p->memo_set += pickle_tag(old) == PICKLE_UNSET;
+    if (pickle_tag(old) != PICKLE_UNSET && old.bits != top.bits)
+        pickle_runs_fini(p);
+    p->memo.at[index] = top;
     return true;
 }
 
@@ -266,9 +280,13 @@ static bool run_gets(struct pickle *p) {
     }
     p->opcode_count += (size_t)(top - p->stack.at) - p->stack.count;
     p->stack.count = (size_t)(top - p->stack.at);
-    bool any = at > p->data + p->at;
+    size_t begin = p->at;
     p->at = (size_t)(at - p->data);
-    return any;
+    if (begin > 0 && p->op_at == begin - 1 && p->data[p->op_at] == OP_MARK) {
+        p->gets_begin = begin;
+        p->gets_end = p->at;
+    }
+    return p->at > begin;
 }
 
 /* MEMOIZE of the next free slot, the only kind that Python writes; false: not so simple. */
@@ -294,6 +312,8 @@ static bool run(struct pickle *p) {
                              p->length);
         uint8_t opcode = p->data[p->at];
         if ((opcode == OP_BINGET || opcode == OP_LONG_BINGET) && run_gets(p))
+            continue;
+        if (opcode == OP_MARK && pickle_runs_again(p))
             continue;
         p->op_at = p->at++;
         p->opcode_count++;

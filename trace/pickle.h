@@ -64,6 +64,9 @@ struct pickle_handler {
     /* APPEND, APPENDS, LIST: into a list. */
     bool (*append)(void *user, struct pickle *p, uint32_t list, const struct pickle_value *items,
                    size_t count, struct error *err);
+    /* (optional) an empty list gets what one APPENDS put into the empty list `like`: `count` items, all
+     * made by memo gets. False: it can't be shared, nothing was done; they come as usual. */
+    bool (*append_same)(void *user, struct pickle *p, uint32_t list, uint32_t like, uint32_t count);
     /* TUPLE, TUPLE1..3: once for each tuple that is not empty. */
     bool (*fill_tuple)(void *user, struct pickle *p, uint32_t tuple,
                        const struct pickle_value *items, size_t count, struct error *err);
@@ -71,6 +74,15 @@ struct pickle_handler {
     bool (*progress)(void *user, uint64_t done, uint64_t total);
     /* (optional) bytes that the handler holds; counted against the budget. */
     size_t (*memory)(const void *user);
+};
+
+/* The gets between a MARK and an APPENDS, see pickle_runs.h. */
+enum { PICKLE_RUNS_AFTER = 8 };
+struct pickle_run {
+    size_t at; /* of the first get */
+    uint32_t bytes, count;
+    uint32_t list;                     /* where the items went */
+    uint16_t after[PICKLE_RUNS_AFTER]; /* runs that followed, the last one first; 0: no more */
 };
 
 struct pickle {
@@ -83,7 +95,11 @@ struct pickle {
     ARRAY(struct pickle_value) stack;
     ARRAY(uint32_t) marks; /* stack heights */
     ARRAY(struct pickle_value) memo;
-    size_t memo_set; /* slots written */
+    size_t memo_set;               /* slots written */
+    ARRAY(struct pickle_run) runs; /* at[0]: before the first; empty: not in use */
+    ARRAY(uint16_t) run_slots;     /* runs by content: open addressing */
+    uint16_t last_run;
+    size_t gets_begin, gets_end; /* the last row of gets that followed a MARK */
     ARRAY(struct pickle_container) containers;
     ARRAY(struct pickle_wide) wides;
     struct pickle_value last_pair[2], last_tuple; /* of TUPLE2, see there; unset at first */

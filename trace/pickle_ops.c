@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "pickle_machine.h"
+#include "pickle_runs.h"
 
 static uint64_t little(const uint8_t *bytes, unsigned count) {
     uint64_t value = 0;
@@ -119,8 +120,10 @@ static bool append_items(struct pickle *p, size_t height) {
     if (!target_below(p, height, PICKLE_LIST, &list) || !count_items(p, list, items))
         return false;
     p->stack.count = height;
-    return items == 0 ||
-           p->handler.append(p->handler.user, p, list, p->stack.at + height, items, p->err);
+    if (items == 0)
+        return true;
+    return p->handler.append(p->handler.user, p, list, p->stack.at + height, items, p->err) &&
+           pickle_runs_keep(p, list, items);
 }
 
 static bool op_setitems(struct pickle *p) {

@@ -166,7 +166,8 @@ struct snapshot_pair {
  * The container's record is the first chunk + 1. */
 struct snapshot_chunk {
     uint32_t first, count, next,
-        last; /* next: chunk + 1; last: of the first chunk, the chain's last chunk */
+        last;    /* next: chunk + 1; last: of the first chunk, the chain's last chunk */
+    bool shared; /* more than one list begins with it: it is not changed any more */
 };
 
 struct snapshot {
@@ -185,6 +186,7 @@ struct snapshot {
     ARRAY(struct snapshot_pair) pairs;
     ARRAY(struct snapshot_chunk) chunks;
     ARRAY(uint32_t) items;
+    uint64_t items_shared;  /* that lists have in common with earlier ones */
     ARRAY(uint64_t) tuples; /* two numbers each: pool ids */
     /* how many more list items may be visited: sharing cannot multiply the work */
     uint64_t items_left;
@@ -196,6 +198,10 @@ bool snapshot_decode(struct snapshot *s, const void *data, size_t length,
                      const struct trace_options *options, struct error *err);
 void snapshot_fini(struct snapshot *s);
 
+/* Items of all lists together. */
+static inline uint64_t snapshot_items(const struct snapshot *s) {
+    return s->items.count + s->items_shared;
+}
 /* Visits the containers of a list in order. A handle that is no list is an empty one. */
 struct snapshot_walk {
     uint32_t chunk, index; /* chunk + 1; 0: at the end */

@@ -235,7 +235,7 @@ static bool build_all(struct build *b) {
     if (b->s->items_left == 0)
         return error_set(b->err, ERROR_BAD_INPUT,
                          "the same records stand in several places: built to multiply");
-    b->s->items_left = b->s->items.count + 1; /* the facts walk the state once more */
+    b->s->items_left = snapshot_items(b->s) + 1; /* the facts walk the state once more */
     return build_facts(b);
 }
 

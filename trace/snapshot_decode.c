@@ -382,10 +382,26 @@ static bool fold_dict(void *user, struct pickle *p, uint32_t dict, const struct 
     return true;
 }
 
+/* A list that begins with a shared chunk gets its own. */
+static bool unshare(struct snapshot *s, struct pickle_container *c) {
+    if (c->record == 0 || !s->chunks.at[c->record - 1].shared)
+        return true;
+    if (!PICKLE_RESERVE(&s->pickle, &s->chunks, s->chunks.count + 1))
+        return false;
+    struct snapshot_chunk own = s->chunks.at[c->record - 1];
+    s->chunks.at[s->chunks.count++] = own;
+    c->record = (uint32_t)s->chunks.count;
+    s->chunks.at[c->record - 1].shared = false;
+    s->chunks.at[c->record - 1].last = c->record;
+    return true;
+}
+
 /* The chunk to append to: the list's last one if it still ends where `items` ends, else a new one.
  */
 static bool find_chunk(struct snapshot *s, struct pickle_container *c,
                        struct snapshot_chunk **out) {
+    if (!unshare(s, c))
+        return false;
     if (c->record != 0) {
         struct snapshot_chunk *head = &s->chunks.at[c->record - 1],
                               *last = &s->chunks.at[head->last - 1];
@@ -424,6 +440,18 @@ static bool fold_list(void *user, struct pickle *p, uint32_t list, const struct 
         to[i] = pickle_is_container(items[i]) ? (uint32_t)pickle_payload(items[i]) : NO_HANDLE;
     s->items.count += count;
     chunk->count += (uint32_t)count;
+    return true;
+}
+
+static bool share_list(void *user, struct pickle *p, uint32_t list, uint32_t like, uint32_t count) {
+    struct snapshot *s = user;
+    uint32_t record = pickle_container(p, like)->record;
+    struct snapshot_chunk *head = &s->chunks.at[record - 1];
+    if (head->next != 0 || head->count != count)
+        return false;
+    head->shared = true;
+    pickle_container(p, list)->record = record;
+    s->items_shared += count;
     return true;
 }
 
@@ -513,6 +541,7 @@ bool snapshot_decode(struct snapshot *s, const void *data, size_t length,
     const struct pickle_handler handler = {.user = s,
                                            .set_items = fold_dict,
                                            .append = fold_list,
+                                           .append_same = share_list,
                                            .fill_tuple = fold_tuple,
                                            .progress = report_progress,
                                            .memory = held_memory};
@@ -520,7 +549,7 @@ bool snapshot_decode(struct snapshot *s, const void *data, size_t length,
         !intern_keys(s, err) || !reserve(s, length) || !pickle_read(&s->pickle, &s->root))
         return false;
     pickle_drop_memo(&s->pickle);
-    s->items_left = s->items.count + 1;
+    s->items_left = snapshot_items(s) + 1;
     return settle_top(s, err);
 }
 
