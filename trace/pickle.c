@@ -13,6 +13,9 @@ enum {
     OP_MARK = '(',
     OP_BINGET = 'h',
     OP_LONG_BINGET = 'j',
+    OP_BININT1 = 'K',
+    OP_BININT = 'J',
+    OP_LONG1 = 0x8a,
     OP_MEMOIZE = 0x94,
     CHECK_BYTES = 64 * 1024
 };
@@ -249,44 +252,75 @@ static bool run_table_op(struct pickle *p, uint8_t opcode) {
                  : "refused: there is no such opcode");
 }
 
-/* A run of BINGET and LONG_BINGET: four of five opcodes in a real file, the frames of stacks. Stops
- * before anything that is not plain success, for the table's functions to do or to refuse. False:
- * not even one. */
-static bool run_gets(struct pickle *p) {
-    if (p->memo.count == 0 || p->stack.capacity == 0)
+/* One value that needs no more than the memo: a get, or an integer of at most 7 bytes. Its length in
+ * the file; 0: something else, or something that is not plain success. `left` > 0. */
+static inline size_t plain_value(const struct pickle *p, const uint8_t *at, size_t left,
+                                 struct pickle_value *value) {
+    uint64_t bits;
+    switch (*at) {
+    case OP_BINGET:
+        if (left < 2 || at[1] >= p->memo.count)
+            return 0;
+        *value = p->memo.at[at[1]];
+        return pickle_tag(*value) == PICKLE_UNSET ? 0 : 2;
+    case OP_LONG_BINGET:
+        if (left < 5 || (bits = pickle_little(at + 1, 4)) >= p->memo.count)
+            return 0;
+        *value = p->memo.at[bits];
+        return pickle_tag(*value) == PICKLE_UNSET ? 0 : 5;
+    case OP_BININT1:
+        if (left < 2)
+            return 0;
+        *value = pickle_make(PICKLE_INT, at[1]);
+        return 2;
+    case OP_BININT:
+        if (left < 5)
+            return 0;
+        bits = (pickle_little(at + 1, 4) ^ UINT64_C(1) << 31) - (UINT64_C(1) << 31);
+        *value = pickle_make(PICKLE_INT, bits & UINT64_MAX >> 4);
+        return 5;
+    case OP_LONG1: {
+        if (left < 2 + sizeof bits || at[1] == 0 || at[1] > 7)
+            return 0;
+        const unsigned unused = 64 - 8U * at[1];
+        const uint64_t sign = UINT64_C(1) << 63 >> unused;
+        bits = ((pickle_little(at + 2, 8) << unused >> unused) ^ sign) - sign;
+        *value = pickle_make(PICKLE_INT, bits & UINT64_MAX >> 4);
+        return 2U + at[1];
+    }
+    default:
+        return 0;
+    }
+}
+
+/* A row of such values: nearly all opcodes in a real file, the frames of stacks and the pairs of
+ * entries. Stops before anything else, for the table's functions to do or to refuse. False: not even
+ * one. */
+static bool run_values(struct pickle *p) {
+    if (p->stack.capacity == 0)
         return false;
-    const uint8_t *at = p->data + p->at, *const end = p->data + p->length;
-    const struct pickle_value *memo = p->memo.at;
-    const size_t memo_count = p->memo.count;
+    const uint8_t *const begin = p->data + p->at, *const end = p->data + p->length;
+    const uint8_t *at = begin;
     struct pickle_value *top = p->stack.at + p->stack.count;
     struct pickle_value *const limit = p->stack.at + p->stack.capacity;
-    while (top < limit) {
-        size_t index, bytes;
-        if (end - at >= 5 && *at == OP_LONG_BINGET) {
-            index = (uint32_t)at[1] | (uint32_t)at[2] << 8 | (uint32_t)at[3] << 16 |
-                    (uint32_t)at[4] << 24;
-            bytes = 5;
-        } else if (end - at >= 2 && *at == OP_BINGET) {
-            index = at[1];
-            bytes = 2;
-        } else {
+    bool only_gets = true;
+    while (top < limit && at < end) {
+        size_t bytes = plain_value(p, at, (size_t)(end - at), top);
+        if (bytes == 0)
             break;
-        }
-        if (index >= memo_count || pickle_tag(memo[index]) == PICKLE_UNSET)
-            break;
-        *top++ = memo[index];
+        only_gets = only_gets && (*at == OP_BINGET || *at == OP_LONG_BINGET);
         p->seen[*at] = true;
         at += bytes;
+        top++;
     }
     p->opcode_count += (size_t)(top - p->stack.at) - p->stack.count;
     p->stack.count = (size_t)(top - p->stack.at);
-    size_t begin = p->at;
-    p->at = (size_t)(at - p->data);
-    if (begin > 0 && p->op_at == begin - 1 && p->data[p->op_at] == OP_MARK) {
-        p->gets_begin = begin;
-        p->gets_end = p->at;
+    if (only_gets && p->at > 0 && p->op_at == p->at - 1 && p->data[p->op_at] == OP_MARK) {
+        p->gets_begin = p->at;
+        p->gets_end = (size_t)(at - p->data);
     }
-    return p->at > begin;
+    p->at = (size_t)(at - p->data);
+    return at > begin;
 }
 
 /* MEMOIZE of the next free slot, the only kind that Python writes; false: not so simple. */
@@ -298,6 +332,13 @@ static bool run_memoize(struct pickle *p) {
     p->memo_set++;
     return true;
 }
+
+/* The opcodes of plain_value. */
+static const bool is_plain[256] = {[OP_BINGET] = true,
+                                   [OP_LONG_BINGET] = true,
+                                   [OP_BININT1] = true,
+                                   [OP_BININT] = true,
+                                   [OP_LONG1] = true};
 
 static bool run(struct pickle *p) {
     size_t next_check = 0;
@@ -311,7 +352,7 @@ static bool run(struct pickle *p) {
             return error_set(p->err, ERROR_BAD_INPUT, "ends at byte %zu without STOP: truncated",
                              p->length);
         uint8_t opcode = p->data[p->at];
-        if ((opcode == OP_BINGET || opcode == OP_LONG_BINGET) && run_gets(p))
+        if (is_plain[opcode] && run_values(p))
             continue;
         if (opcode == OP_MARK && pickle_runs_again(p))
             continue;

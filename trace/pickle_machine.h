@@ -38,6 +38,14 @@ static inline struct pickle_value pickle_make(enum pickle_tag tag, uint64_t payl
     return (struct pickle_value){payload << 4 | (uint64_t)tag};
 }
 
+/* `count` (at most 8) bytes as a number; compilers make one load of a constant count. */
+static inline uint64_t pickle_little(const uint8_t *bytes, unsigned count) {
+    uint64_t value = 0;
+    for (unsigned i = 0; i < count; i++)
+        value |= (uint64_t)bytes[i] << 8 * i;
+    return value;
+}
+
 bool pickle_fail_truncated(struct pickle *p, uint64_t count);
 bool pickle_fail_underflow(struct pickle *p, size_t count);
 bool pickle_push_wide(struct pickle *p, uint64_t bits, bool negative);

@@ -5,25 +5,12 @@
 #include "pickle_machine.h"
 #include "pickle_runs.h"
 
-static uint64_t little(const uint8_t *bytes, unsigned count) {
-    uint64_t value = 0;
-    for (unsigned i = count; i-- > 0;)
-        value = value << 8 | bytes[i];
-    return value;
-}
-
-static uint64_t little8(const uint8_t *b) {
-    return (uint64_t)b[0] | (uint64_t)b[1] << 8 | (uint64_t)b[2] << 16 | (uint64_t)b[3] << 24 |
-           (uint64_t)b[4] << 32 | (uint64_t)b[5] << 40 | (uint64_t)b[6] << 48 |
-           (uint64_t)b[7] << 56;
-}
-
 /* The next `count` bytes as a number. */
 static bool take_number(struct pickle *p, unsigned count, uint64_t *value) {
     const uint8_t *bytes;
     if (!pickle_take(p, count, &bytes))
         return false;
-    *value = little(bytes, count);
+    *value = pickle_little(bytes, count);
     return true;
 }
 
@@ -226,14 +213,6 @@ static bool op_binint(struct pickle *p) {
     return pickle_push_integer(p, (value ^ sign) - sign, (value & sign) != 0);
 }
 
-/* `count` (at most 8) bytes just taken, as a number. Eight at once where the file goes on, which
- * compilers turn into one load. */
-static uint64_t long_value(const struct pickle *p, const uint8_t *bytes, unsigned count) {
-    if (count == 0 || count == 8 || p->length - p->at < 8)
-        return little(bytes, count);
-    return little8(bytes) & (UINT64_MAX >> (64 - 8 * count));
-}
-
 /* Two's complement, little-endian. A ninth byte that only holds the sign is what Python writes from
  * 2^63 on. */
 static bool push_long(struct pickle *p, uint64_t count) {
@@ -249,7 +228,7 @@ static bool push_long(struct pickle *p, uint64_t count) {
         p->warnings++;
         return pickle_push(p, pickle_make(PICKLE_UNKNOWN, 0));
     }
-    uint64_t value = long_value(p, bytes, count > 8 ? 8 : (unsigned)count);
+    uint64_t value = pickle_little(bytes, count > 8 ? 8 : (unsigned)count);
     if (negative && count < 8)
         value |= UINT64_MAX << (8 * count);
     return pickle_push_integer(p, value, negative);
