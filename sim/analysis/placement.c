@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "checked.h"
 #include "error.h"
 #include "liveness.h"
+#include "spans.h"
 #include "timeline.h"
 
 bool placement_is_known(const struct timeline *tl) {
@@ -23,107 +25,51 @@ static struct placement_range make_range(const struct timeline *tl, uint32_t seg
                                     .is_small = s->small_pool};
 }
 
-/* Mapped ranges of reservations are kept sorted while the events are walked. */
-static size_t first_at_or_after(const struct placement *out, uint64_t address) {
-    size_t low = 0, high = out->ranges.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (out->ranges.at[middle].address < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static bool insert_range(struct placement *out, size_t at, struct placement_range range) {
-    if (!array_push(&out->ranges, range))
-        return false;
-    struct placement_range *p = out->ranges.at;
-    memmove(p + at + 1, p + at, (out->ranges.count - 1 - at) * sizeof *p);
-    p[at] = range;
-    return true;
-}
-
-static void remove_range(struct placement *out, size_t at) {
-    struct placement_range *p = out->ranges.at;
-    memmove(p + at, p + at + 1, (out->ranges.count - 1 - at) * sizeof *p);
-    out->ranges.count--;
-}
-
-static bool touches(const struct placement_range *low, const struct placement_range *high) {
-    return low->segment == high->segment && low->address + low->bytes == high->address;
-}
-
-static bool map_range(struct placement *out, struct placement_range range) {
-    size_t at = first_at_or_after(out, range.address);
-    if (!insert_range(out, at, range))
-        return false;
-    struct placement_range *p = out->ranges.at;
-    if (at + 1 < out->ranges.count && touches(&p[at], &p[at + 1])) {
-        p[at].bytes += p[at + 1].bytes;
-        remove_range(out, at + 1);
-    }
-    if (at > 0 && touches(&p[at - 1], &p[at])) {
-        p[at - 1].bytes += p[at].bytes;
-        remove_range(out, at);
-    }
-    return true;
-}
-
-/* Cuts [address, end) out of one range, which may leave a piece on each side. */
-static bool cut_range(struct placement *out, size_t at, uint64_t address, uint64_t end) {
-    struct placement_range whole = out->ranges.at[at], rest = whole;
-    uint64_t whole_end = whole.address + whole.bytes;
-    if (whole.address < address) {
-        out->ranges.at[at].bytes = address - whole.address;
-        at++;
-    } else {
-        remove_range(out, at);
-    }
-    if (end >= whole_end)
+/* Bad data may map what is mapped: the newer mapping holds. */
+static bool map_range(struct spans *mapped, uint32_t segment, uint64_t address, uint64_t bytes) {
+    struct span span = {.start = address, .value = segment, .joins = true};
+    if (bytes == 0 || !checked_add(address, bytes, &span.end))
         return true;
-    rest.address = end;
-    rest.bytes = whole_end - end;
-    return insert_range(out, at, rest);
+    return spans_cut(mapped, span.start, span.end) && spans_add(mapped, span);
 }
 
-static bool unmap_range(struct placement *out, uint64_t address, uint64_t bytes) {
-    uint64_t end = address + bytes;
-    size_t at = first_at_or_after(out, address);
-    if (at > 0 && out->ranges.at[at - 1].address + out->ranges.at[at - 1].bytes > address)
-        at--;
-    while (at < out->ranges.count && out->ranges.at[at].address < end) {
-        if (!cut_range(out, at, address, end))
+static bool unmap_range(struct spans *mapped, uint64_t address, uint64_t bytes) {
+    uint64_t end;
+    return !checked_add(address, bytes, &end) || spans_cut(mapped, address, end);
+}
+
+static bool walk_mapped(const struct timeline *tl, uint8_t device, uint32_t event,
+                        struct spans *mapped) {
+    for (uint32_t i = 0; i < tl->segments.count; i++) {
+        const struct timeline_segment *s = &tl->segments.at[i];
+        if (s->device == device && s->expandable && s->alloc_event == TIMELINE_NONE &&
+            !map_range(mapped, i, s->address, s->bytes))
             return false;
-        at = first_at_or_after(out, address);
-        if (at < out->ranges.count && out->ranges.at[at].address >= end)
-            break;
+    }
+    for (size_t i = 0; event != TIMELINE_NONE && i < tl->events.count && i <= event; i++) {
+        const struct timeline_event *e = &tl->events.at[i];
+        if (e->device != device)
+            continue;
+        if (e->kind == EVENT_SEGMENT_MAP && !map_range(mapped, e->ref, e->address, e->bytes))
+            return false;
+        if (e->kind == EVENT_SEGMENT_UNMAP && !unmap_range(mapped, e->address, e->bytes))
+            return false;
     }
     return true;
 }
 
 static bool add_mapped(const struct timeline *tl, uint8_t device, uint32_t event,
                        struct placement *out) {
-    for (uint32_t i = 0; i < tl->segments.count; i++) {
-        const struct timeline_segment *s = &tl->segments.at[i];
-        if (s->device == device && s->expandable && s->alloc_event == TIMELINE_NONE &&
-            s->bytes > 0 && !map_range(out, make_range(tl, i, s->address, s->bytes)))
-            return false;
+    struct spans mapped = {0};
+    struct spans_cursor cursor = {0};
+    bool ok = walk_mapped(tl, device, event, &mapped);
+    for (const struct span *span; ok && (span = spans_next(&mapped, &cursor)) != NULL;) {
+        struct placement_range range =
+            make_range(tl, span->value, span->start, span->end - span->start);
+        ok = array_push(&out->ranges, range);
     }
-    if (event == TIMELINE_NONE)
-        return true;
-    for (size_t i = 0; i < tl->events.count && i <= event; i++) {
-        const struct timeline_event *e = &tl->events.at[i];
-        if (e->device != device)
-            continue;
-        if (e->kind == EVENT_SEGMENT_MAP &&
-            !map_range(out, make_range(tl, e->ref, e->address, e->bytes)))
-            return false;
-        if (e->kind == EVENT_SEGMENT_UNMAP && !unmap_range(out, e->address, e->bytes))
-            return false;
-    }
-    return true;
+    spans_fini(&mapped);
+    return ok;
 }
 
 static bool add_plain(const struct timeline *tl, uint8_t device, uint32_t event,

@@ -211,9 +211,20 @@ static bool serve(struct replay_device *d, uint32_t event) {
     return false;
 }
 
+enum { EVENTS_BETWEEN_PROGRESS = 4096 };
+
+static void tell_progress(struct replay *r, uint32_t event) {
+    const struct replay_config *config = r->config;
+    const uint64_t each = sizeof(struct timeline_event);
+    if (event % EVENTS_BETWEEN_PROGRESS == 0 && config->progress &&
+        !config->progress(config->progress_user, event * each, r->real->events.count * each))
+        error_set(&r->error, ERROR_INTERRUPTED, "interrupted");
+}
+
 static void serve_all(struct replay *r) {
     const struct replay_config *config = r->config;
     for (uint32_t i = 0; i < r->real->events.count && replay_ok(r); i++) {
+        tell_progress(r, i);
         uint8_t ordinal = r->real->events.at[i].device;
         struct replay_device *d = device_of(r, ordinal);
         if (!d->stopped && serve(d, i) && config->observe && !d->stopped)
@@ -344,21 +355,34 @@ static bool fits_better(const struct replay_result *a, const struct replay_resul
     return first_difference(a) > first_difference(b);
 }
 
-/* Rows from the newest on, until one fits. */
+/* Takes the better of two; the other one goes. */
+static void keep_better(struct replay_result *out, struct replay_result *other) {
+    if (fits_better(other, out)) {
+        struct replay_result worse = *out;
+        *out = *other;
+        *other = worse;
+    }
+    replay_result_fini(other);
+}
+
+/* Rows from the newest on, until one fits. A trace may be beyond the rules of one of them. */
 static bool try_frameworks(const struct timeline *real, const struct replay_config *config,
                            struct replay_result *out, struct error *err) {
     if (!run_as(real, config, framework_row(0), out, err))
         return false;
     for (size_t row = 1; framework_row(row) && !(out->equal && ties_settled(out) == 0); row++) {
         struct replay_result other;
-        if (has_tried_rule(row) || !run_as(real, config, framework_row(row), &other, NULL))
+        struct error failure = {0};
+        if (has_tried_rule(row))
             continue;
-        if (fits_better(&other, out)) {
-            struct replay_result worse = *out;
-            *out = other;
-            other = worse;
+        if (run_as(real, config, framework_row(row), &other, &failure)) {
+            keep_better(out, &other);
+        } else if (failure.code != ERROR_BAD_INPUT) {
+            replay_result_fini(out);
+            if (err)
+                *err = failure;
+            return false;
         }
-        replay_result_fini(&other);
     }
     out->guessed = true;
     return true;

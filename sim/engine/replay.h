@@ -38,6 +38,10 @@ struct replay_config {
     /* (optional) after each request of the log; `event` is the timeline's */
     void (*observe)(void *user, uint8_t device, uint32_t event, const struct alloc *al);
     void *user;
+    /* (optional) now and then, in bytes of the log; false ends the replay with ERROR_INTERRUPTED. A
+     * release that the timeline does not name costs two replays, each from 0. */
+    bool (*progress)(void *user, uint64_t done, uint64_t total);
+    void *progress_user;
 };
 
 /* Block and segment bytes along a timeline, of one device. */
@@ -86,7 +90,7 @@ struct replay_result {
 };
 
 /* On success the caller frees with replay_result_fini. BAD_INPUT: the timeline lacks what a
- * reproduction needs, or its start state contradicts itself; HOST_MEMORY. `real` is not changed. */
+ * reproduction needs, or its start state contradicts itself; INTERRUPTED; HOST_MEMORY. `real` is not changed. */
 bool replay_run(const struct timeline *real, const struct replay_config *config,
                 struct replay_result *out, struct error *err);
 void replay_result_fini(struct replay_result *result);

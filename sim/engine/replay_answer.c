@@ -113,8 +113,8 @@ static struct timeline_block block_of(const struct replay_device *d,
         block.stream = r->real->events.at[d->now].stream;
     if (block.phase != TIMELINE_NONE)
         block.phase = block.phase < r->real->phases.count ? r->phases[block.phase] : TIMELINE_NONE;
-    size_t at = spans_find(&d->mapped, entry->address);
-    block.segment = at == SPANS_NONE ? TIMELINE_NONE : d->mapped.list.at[at].value;
+    const struct span *at = spans_find(&d->mapped, entry->address);
+    block.segment = at ? at->value : TIMELINE_NONE;
     block.address = entry->address;
     block.requested_bytes = entry->bytes;
     block.block_bytes = entry->block_bytes;
@@ -150,11 +150,11 @@ void answer_free_requested(struct replay_device *d, const struct alloc_entry *en
 
 void answer_free_completed(struct replay_device *d, const struct alloc_entry *entry) {
     struct replay *r = d->replay;
-    size_t at = spans_find(&d->pending, entry->address);
-    assert(at != SPANS_NONE);
-    if (at == SPANS_NONE)
+    const struct span *at = spans_find(&d->pending, entry->address);
+    assert(at);
+    if (!at)
         return;
-    uint32_t block = d->pending.list.at[at].value;
+    uint32_t block = at->value;
     if (!spans_cut(&d->pending, entry->address, entry->address + 1))
         replay_fail_memory(r);
     if (d->filling)
@@ -166,8 +166,8 @@ void answer_free_completed(struct replay_device *d, const struct alloc_entry *en
 void answer_start_block(struct replay_device *d, uint32_t origin) {
     struct replay *r = d->replay;
     struct timeline_block block = r->real->blocks.at[origin];
-    size_t at = spans_find(&d->mapped, block.address);
-    block.segment = at == SPANS_NONE ? TIMELINE_NONE : d->mapped.list.at[at].value;
+    const struct span *at = spans_find(&d->mapped, block.address);
+    block.segment = at ? at->value : TIMELINE_NONE;
     block.free_event = block.complete_event = TIMELINE_NONE;
     block.phase = TIMELINE_NONE;
     uint32_t index = add_block(r, &block, origin);
@@ -200,13 +200,13 @@ static uint32_t add_segment(struct replay_device *d, const struct alloc_entry *e
 static uint32_t touching_segment(const struct replay_device *d, const struct alloc_entry *entry) {
     const uint64_t beside[] = {entry->address - 1, entry->address + entry->bytes};
     for (size_t i = 0; i < 2; i++) {
-        size_t at = spans_find(&d->mapped, beside[i]);
-        if (at == SPANS_NONE || !d->mapped.list.at[at].joins)
+        const struct span *at = spans_find(&d->mapped, beside[i]);
+        if (!at || !at->joins)
             continue;
-        const struct timeline_segment *s = &d->replay->tl->segments.at[d->mapped.list.at[at].value];
+        const struct timeline_segment *s = &d->replay->tl->segments.at[at->value];
         if (s->small_pool == entry->small_pool &&
             replay_stream(d->replay->tl, s->stream) == entry->stream)
-            return d->mapped.list.at[at].value;
+            return at->value;
     }
     return TIMELINE_NONE;
 }
@@ -227,7 +227,7 @@ static void widen(struct timeline_segment *s, const struct alloc_entry *entry) {
 static void grow(struct replay_device *d, const struct alloc_entry *entry) {
     struct replay *r = d->replay;
     uint64_t end = entry->address + entry->bytes;
-    if (entry->bytes == 0 || spans_overlap(&d->mapped, entry->address, end) != SPANS_NONE) {
+    if (entry->bytes == 0 || spans_overlap(&d->mapped, entry->address, end)) {
         if (replay_ok(r))
             error_set(&r->error, ERROR_BAD_INPUT, "event %u: memory at 0x%llx is mapped twice",
                       d->now, (unsigned long long)entry->address);
@@ -256,11 +256,11 @@ static void grow(struct replay_device *d, const struct alloc_entry *entry) {
 
 static void shrink(struct replay_device *d, const struct alloc_entry *entry) {
     struct replay *r = d->replay;
-    size_t at = spans_find(&d->mapped, entry->address);
-    assert(at != SPANS_NONE);
-    if (at == SPANS_NONE)
+    const struct span *at = spans_find(&d->mapped, entry->address);
+    assert(at);
+    if (!at)
         return;
-    uint32_t segment = d->mapped.list.at[at].value;
+    uint32_t segment = at->value;
     if (!spans_cut(&d->mapped, entry->address, entry->address + entry->bytes))
         replay_fail_memory(r);
     if (d->filling)

@@ -1,19 +1,18 @@
 /* replay_core.h: the inside of a replay; private to replay*.c.
  *
  *   replay.c         configuration, candidates of frameworks, the loop over events, results
- *   replay_serve.c   one request of the log: what the allocator is asked, and how the answer
- * compares replay_world.c   what the allocator asks: addresses, events; what it did, held against
- * the trace replay_answer.c  the new timeline replay_start.c   the state before the first event;
- * replay_fill.c: as a what-if has made it replay_layout.c  the state after the last replay_spans.c
- * sorted ranges of addresses
- */
+ *   replay_serve.c   one request of the log: what the allocator is asked, how the answer compares
+ *   replay_world.c   what the allocator asks: addresses, events; what it did, against the trace
+ *   replay_answer.c  the new timeline
+ *   replay_start.c   the state before the first event; replay_fill.c: as a what-if has made it
+ *   replay_layout.c  the state after the last */
 #ifndef REPLAY_CORE_H
 #define REPLAY_CORE_H
 
 #include "attr.h"
 #include "error.h"
 #include "replay.h"
-#include "replay_spans.h"
+#include "spans.h"
 
 /* Without a known device nothing is refused; sums stay far from the end of the range. */
 #define REPLAY_NO_LIMIT (UINT64_C(1) << 60)

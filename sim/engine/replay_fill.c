@@ -15,8 +15,8 @@ void answer_forget_block(struct replay *r, uint32_t block) {
 static bool replace_segments(struct replay_device *d) {
     struct timeline *tl = d->replay->tl;
     size_t first = tl->segments.count, own = 0;
-    for (size_t i = 0; i < d->mapped.list.count; i++) {
-        struct span *span = &d->mapped.list.at[i];
+    struct spans_cursor cursor = {0}, again = {0};
+    for (struct span *span; (span = spans_next(&d->mapped, &cursor)) != NULL;) {
         struct timeline_segment segment = tl->segments.at[span->value];
         segment.address = span->start;
         segment.bytes = span->end - span->start;
@@ -30,8 +30,8 @@ static bool replace_segments(struct replay_device *d) {
     if (kept > 0)
         memmove(tl->segments.at + own, tl->segments.at + first, kept * sizeof *tl->segments.at);
     tl->segments.count = own + kept;
-    for (size_t i = 0; i < d->mapped.list.count; i++)
-        d->mapped.list.at[i].value -= (uint32_t)(first - own);
+    for (struct span *span; (span = spans_next(&d->mapped, &again)) != NULL;)
+        span->value -= (uint32_t)(first - own);
     return true;
 }
 
@@ -42,9 +42,9 @@ static void move_block(struct replay_device *d, uint32_t from, uint32_t to) {
     r->origins.at[to] = origin;
     if (origin != TIMELINE_NONE)
         r->blocks[origin] = to;
-    size_t at = spans_find(&d->pending, r->tl->blocks.at[to].address);
-    if (at != SPANS_NONE && d->pending.list.at[at].value == from)
-        d->pending.list.at[at].value = to;
+    struct span *at = spans_find(&d->pending, r->tl->blocks.at[to].address);
+    if (at && at->value == from)
+        at->value = to;
 }
 
 static void settle_blocks(struct replay_device *d) {
@@ -55,8 +55,8 @@ static void settle_blocks(struct replay_device *d) {
         if (block->device == d->result.device) {
             if (block->block_bytes == 0)
                 continue;
-            size_t at = spans_find(&d->mapped, block->address);
-            block->segment = at == SPANS_NONE ? TIMELINE_NONE : d->mapped.list.at[at].value;
+            const struct span *at = spans_find(&d->mapped, block->address);
+            block->segment = at ? at->value : TIMELINE_NONE;
         }
         move_block(d, i, kept++);
     }

@@ -96,7 +96,7 @@ static bool find_mapped(const struct replay_device *d, struct spans *mapped) {
         const struct span span = {
             .start = s->address, .end = s->address + s->bytes, .value = (uint32_t)i};
         if (s->device == d->result.device && s->alloc_event == TIMELINE_NONE && s->bytes > 0 &&
-            spans_overlap(mapped, span.start, span.end) == SPANS_NONE && !spans_add(mapped, span))
+            !spans_overlap(mapped, span.start, span.end) && !spans_add(mapped, span))
             return false;
     }
     for (size_t i = 0; i < d->answers.count; i++) {
@@ -115,8 +115,8 @@ static bool find_recorded(const struct replay_device *d, struct layout *layout) 
     const struct timeline *real = d->replay->real;
     struct spans mapped = {0};
     bool ok = find_mapped(d, &mapped);
-    for (size_t i = 0; i < mapped.list.count; i++) {
-        const struct span *span = &mapped.list.at[i];
+    struct spans_cursor cursor = {0};
+    for (const struct span *span; (span = spans_next(&mapped, &cursor)) != NULL;) {
         const struct timeline_segment *s = &real->segments.at[span->value];
         const struct item item = {.start = span->start,
                                   .end = span->end,

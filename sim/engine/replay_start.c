@@ -11,6 +11,7 @@
 #include "caching_load.h"
 #include "checked.h"
 #include "replay_core.h"
+#include "strtab.h"
 
 #define SMALL_PAGE_BYTES UINT64_C(2097152)
 
@@ -34,12 +35,6 @@ static bool is_of_start(const struct replay_device *d, const struct timeline_seg
     return s->device == d->result.device && s->alloc_event == TIMELINE_NONE;
 }
 
-static bool is_same_reservation(const struct timeline_segment *a,
-                                const struct timeline_segment *b) {
-    return a->stream == b->stream && a->small_pool == b->small_pool &&
-           a->pool_id[0] == b->pool_id[0] && a->pool_id[1] == b->pool_id[1];
-}
-
 /* --- reservations --- */
 
 /* One pool and stream's reservation, as long as anything of it is mapped. */
@@ -47,53 +42,88 @@ struct extent {
     const struct timeline_segment *segment;
     uint64_t low, high;
     struct spans mapped;
-    bool from_start;
+    struct spans start; /* what of it was mapped before the first event */
 };
 
 struct extents {
     ARRAY(struct extent) list;
+    struct strtab keys;     /* of a pool and stream */
+    ARRAY(uint32_t) newest; /* by key: index into list + 1; 0: none */
     uint64_t most_bytes;
+    bool overlaps; /* pieces of the start do */
 };
 
 static void extents_fini(struct extents *extents) {
-    for (size_t i = 0; i < extents->list.count; i++)
+    for (size_t i = 0; i < extents->list.count; i++) {
         spans_fini(&extents->list.at[i].mapped);
+        spans_fini(&extents->list.at[i].start);
+    }
     array_fini(&extents->list);
+    array_fini(&extents->newest);
+    strtab_fini(&extents->keys);
 }
 
-/* The one that is mapped now; NULL: none. */
-static struct extent *find_extent(struct extents *extents, const struct timeline_segment *s) {
-    for (size_t i = extents->list.count; i-- > 0;) {
-        struct extent *e = &extents->list.at[i];
-        if (is_same_reservation(e->segment, s))
-            return e->mapped.list.count > 0 ? e : NULL;
-    }
-    return NULL;
+/* Where the newest reservation of the segment's pool and stream is noted; NULL: host memory. */
+static uint32_t *newest_of(struct extents *extents, const struct timeline_segment *s) {
+    uint64_t key[] = {s->pool_id[0], s->pool_id[1], (uint64_t)s->stream << 1 | s->small_pool};
+    uint32_t id;
+    if (!strtab_add(&extents->keys, (const char *)key, sizeof key, &id))
+        return NULL;
+    while (extents->newest.count <= id)
+        if (!array_push(&extents->newest, 0))
+            return NULL;
+    return &extents->newest.at[id];
+}
+
+/* A reservation goes with its last mapped page; the next mapping begins another. */
+static struct extent *extent_to_map(struct extents *extents, const struct timeline_segment *s,
+                                    uint64_t address, uint64_t end) {
+    uint32_t *newest = newest_of(extents, s);
+    if (!newest)
+        return NULL;
+    if (*newest && !spans_is_empty(&extents->list.at[*newest - 1].mapped))
+        return &extents->list.at[*newest - 1];
+    const struct extent fresh = {.segment = s, .low = address, .high = end};
+    if (!array_push(&extents->list, fresh))
+        return NULL;
+    *newest = (uint32_t)extents->list.count;
+    return array_last(&extents->list);
 }
 
 static bool map_extent(struct extents *extents, const struct timeline_segment *s, uint64_t address,
-                       uint64_t bytes, bool from_start) {
-    struct extent *e = find_extent(extents, s);
+                       uint64_t bytes, bool at_start) {
     uint64_t end;
     if (bytes == 0 || !checked_add(address, bytes, &end))
         return true;
-    if (!e) {
-        const struct extent fresh = {
-            .segment = s, .low = address, .high = end, .from_start = from_start};
-        if (!array_push(&extents->list, fresh))
-            return false;
-        e = array_last(&extents->list);
-    }
+    struct extent *e = extent_to_map(extents, s, address, end);
+    if (!e)
+        return false;
     e->low = address < e->low ? address : e->low;
     e->high = end > e->high ? end : e->high;
     if (e->high - e->low > extents->most_bytes)
         extents->most_bytes = e->high - e->low;
     const struct span span = {.start = address, .end = end, .joins = true};
-    return spans_overlap(&e->mapped, address, end) != SPANS_NONE || spans_add(&e->mapped, span);
+    if (spans_overlap(&e->mapped, address, end)) {
+        extents->overlaps = extents->overlaps || at_start;
+        return true;
+    }
+    return spans_add(&e->mapped, span) && (!at_start || spans_add(&e->start, span));
+}
+
+static bool unmap_extent(struct extents *extents, const struct timeline_segment *s,
+                         uint64_t address, uint64_t bytes) {
+    const uint32_t *newest = newest_of(extents, s);
+    uint64_t end;
+    if (!newest)
+        return false;
+    return *newest == 0 || !checked_add(address, bytes, &end) ||
+           spans_cut(&extents->list.at[*newest - 1].mapped, address, end);
 }
 
 static bool measure(struct replay_device *d, struct extents *extents) {
     const struct timeline *real = d->replay->real;
+    if (!strtab_init(&extents->keys))
+        return false;
     for (size_t i = 0; i < real->segments.count; i++) {
         const struct timeline_segment *s = &real->segments.at[i];
         if (is_of_start(d, s) && s->expandable &&
@@ -105,8 +135,7 @@ static bool measure(struct replay_device *d, struct extents *extents) {
         const struct timeline_segment *s = &real->segments.at[e->ref];
         if (e->kind == EVENT_SEGMENT_MAP && !map_extent(extents, s, e->address, e->bytes, false))
             return false;
-        struct extent *extent = e->kind == EVENT_SEGMENT_UNMAP ? find_extent(extents, s) : NULL;
-        if (extent && !spans_cut(&extent->mapped, e->address, e->address + e->bytes))
+        if (e->kind == EVENT_SEGMENT_UNMAP && !unmap_extent(extents, s, e->address, e->bytes))
             return false;
     }
     return true;
@@ -147,35 +176,29 @@ static bool add_plain_root(struct start *start, const struct timeline_segment *s
     return false;
 }
 
-static bool add_reservation(struct start *start, const struct extent *extent) {
-    const struct timeline *real = start->d->replay->real;
+/* Takes the extent's pieces of the start over. */
+static bool add_reservation(struct start *start, struct extent *extent) {
     uint64_t page = extent->segment->small_pool ? SMALL_PAGE_BYTES
                                                 : start->d->replay->settings.large_segment_bytes;
     struct root root = {.address = extent->low, .segment = extent->segment};
     uint64_t bytes = reservation_bytes(start->d, page, extent->high - extent->low);
     if (!checked_add(root.address, bytes, &root.end))
         root.end = extent->high;
-    bool ok = true;
-    for (size_t i = 0; ok && i < real->segments.count; i++) {
-        const struct timeline_segment *s = &real->segments.at[i];
-        uint64_t end;
-        if (!is_of_start(start->d, s) || !s->expandable || s->bytes == 0 ||
-            !checked_add(s->address, s->bytes, &end) || !is_same_reservation(s, extent->segment))
-            continue;
-        const struct span span = {.start = s->address, .end = end, .joins = true};
-        bool fits = spans_overlap(&root.mapped, span.start, span.end) == SPANS_NONE;
-        start->overlaps = start->overlaps || !fits;
-        ok = !fits || spans_add(&root.mapped, span);
-    }
-    if (ok && add_root(start, &root))
-        return true;
-    spans_fini(&root.mapped);
-    return false;
+    root.mapped = extent->start;
+    if (!add_root(start, &root))
+        return false;
+    extent->start = (struct spans){0};
+    return true;
 }
 
 static int order_roots(const void *a, const void *b) {
     const struct root *x = a, *y = b;
     return (x->address > y->address) - (x->address < y->address);
+}
+
+static uint64_t mapped_end(const struct root *root) {
+    assert(!spans_is_empty(&root->mapped));
+    return array_last(&array_last(&root->mapped.runs)->list)->end;
 }
 
 /* Guessed reservations end where the next memory begins. */
@@ -187,7 +210,7 @@ static bool fit_roots(struct start *start, struct error *err) {
         const struct root *next = &start->roots.at[i + 1];
         if (root->end <= next->address)
             continue;
-        uint64_t used = array_last(&root->mapped.list)->end;
+        uint64_t used = mapped_end(root);
         if (!root->segment->expandable || used > next->address)
             return error_set(err, ERROR_BAD_INPUT, "segments overlap at 0x%" PRIx64, next->address);
         root->end = used;
@@ -205,8 +228,9 @@ static bool find_roots(struct start *start) {
             ok = add_plain_root(start, s);
     }
     for (size_t i = 0; ok && i < extents.list.count; i++)
-        if (extents.list.at[i].from_start)
+        if (!spans_is_empty(&extents.list.at[i].start))
             ok = add_reservation(start, &extents.list.at[i]);
+    start->overlaps = extents.overlaps;
     extents_fini(&extents);
     return ok;
 }
@@ -295,8 +319,8 @@ static bool add_state(struct start *start, struct error *err) {
     for (size_t i = 0; i < start->roots.count; i++) {
         const struct root *root = &start->roots.at[i];
         uint64_t at = root->address;
-        for (size_t j = 0; j < root->mapped.list.count; j++) {
-            const struct span *range = &root->mapped.list.at[j];
+        struct spans_cursor cursor = {0};
+        for (const struct span *range; (range = spans_next(&root->mapped, &cursor)) != NULL;) {
             if (!add_piece(start, root, at, range->start, CACHING_BLOCK_UNMAPPED, 0))
                 return error_host_memory(err);
             if (!add_range(start, root, range, &next, err))
@@ -320,9 +344,10 @@ static void find_fresh_addresses(struct replay_device *d) {
         if (checked_add(real->segments.at[i].address, real->segments.at[i].bytes, &end) &&
             end > above)
             above = end;
-    for (size_t i = 0; i < d->space.list.count; i++)
-        if (d->space.list.at[i].end > above)
-            above = d->space.list.at[i].end;
+    struct spans_cursor cursor = {0};
+    for (const struct span *span; (span = spans_next(&d->space, &cursor)) != NULL;)
+        if (span->end > above)
+            above = span->end;
     for (size_t i = 0; i < d->answers.count; i++) {
         const struct timeline_event *e = &real->events.at[d->answers.at[i]];
         uint64_t reach = d->reserve_bytes > e->bytes ? d->reserve_bytes : e->bytes;

@@ -59,7 +59,7 @@ static uint64_t recorded_address(const struct replay_device *d, const struct tim
     bool fits = next && next->kind == (reservation ? EVENT_SEGMENT_MAP : EVENT_SEGMENT_ALLOC) &&
                 (reservation || next->bytes == bytes);
     if (!fits || !checked_add(next->address, bytes, &end) ||
-        spans_overlap(&d->space, next->address, end) != SPANS_NONE)
+        spans_overlap(&d->space, next->address, end))
         return 0;
     return next->address;
 }
@@ -81,12 +81,12 @@ static uint64_t plan_address(void *user, uint64_t bytes, bool reservation) {
 }
 
 static void give_space_back(struct replay_device *d, const struct alloc_entry *entry) {
-    size_t at = spans_find(&d->space, entry->segment_address);
-    if (at == SPANS_NONE)
+    const struct span *at = spans_find(&d->space, entry->segment_address);
+    if (!at)
         return;
-    struct span span = d->space.list.at[at];
+    struct span span = *at;
     /* A reservation goes with its last mapped page. */
-    if (entry->expandable && spans_overlap(&d->mapped, span.start, span.end) != SPANS_NONE)
+    if (entry->expandable && spans_overlap(&d->mapped, span.start, span.end))
         return;
     if (!spans_cut(&d->space, span.start, span.end))
         replay_fail_memory(d->replay);
@@ -185,9 +185,8 @@ static void match_completion(struct replay_device *d, uint32_t origin,
 
 static void on_completed(struct replay_device *d, const struct alloc_entry *entry) {
     struct replay *r = d->replay;
-    size_t at = spans_find(&d->pending, entry->address);
-    uint32_t origin =
-        at == SPANS_NONE ? TIMELINE_NONE : *array_at(&r->origins, d->pending.list.at[at].value);
+    const struct span *at = spans_find(&d->pending, entry->address);
+    uint32_t origin = at ? *array_at(&r->origins, at->value) : TIMELINE_NONE;
     if (origin != TIMELINE_NONE) {
         end_fake_use(r, origin);
         if (r->config->reproduce)
