@@ -78,6 +78,7 @@ static bool make_facts(const struct cli *cli, const struct source_result *result
         facts->run.device = result->device.name;
         facts->run.max_split_bytes =
             result->settings.max_split_bytes == UINT64_MAX ? 0 : result->settings.max_split_bytes;
+        facts->run.end = result->ran_out ? REPORT_END_RAN_OUT : REPORT_END_FINISHED;
         facts->run.has_alloc_retries = true;
         facts->run.alloc_retries = result->stats.num_alloc_retries;
     }

@@ -17,13 +17,13 @@ const char *report_param(const struct report_run *run, const char *name) {
     return NULL;
 }
 
-static const struct timeline_oom *first_oom(const struct timeline *tl, uint8_t device) {
-    for (size_t i = 0; i < tl->ooms.count; i++) {
-        uint32_t event = tl->ooms.at[i].event;
-        if (event >= tl->events.count || tl->events.at[event].device == device)
-            return &tl->ooms.at[i];
-    }
-    return NULL;
+static void find_ooms(struct report *r) {
+    ooms_find(r->tl, r->device, &r->ooms);
+    bool goes_on =
+        r->run->end == REPORT_END_UNKNOWN ? r->ooms.went_on : r->run->end == REPORT_END_FINISHED;
+    r->fits = r->ooms.count == 0 || goes_on;
+    r->caught = r->fits ? r->ooms.count : r->ooms.count - 1;
+    r->oom = r->fits ? r->ooms.first : r->ooms.last;
 }
 
 static bool has_ops(const struct timeline *tl) {
@@ -51,8 +51,7 @@ bool report_init(struct report *report, const struct timeline *tl, const struct 
     report->tl = tl;
     report->run = run;
     report->device = run->device_ordinal;
-    report->oom = first_oom(tl, report->device);
-    report->fits = !report->oom;
+    find_ooms(report);
     peak_find(tl, report->device, &report->peaks);
     uint64_t max_split = run->max_split_bytes ? run->max_split_bytes : UINT64_MAX;
     if (steps_find(tl, report->device, &report->steps, err) && find_holders(report, err) &&

@@ -17,6 +17,7 @@
 #include "fragmentation.h"
 #include "holder_tree.h"
 #include "holders.h"
+#include "ooms.h"
 #include "peak.h"
 #include "pools.h"
 #include "steps.h"
@@ -37,6 +38,9 @@ struct report_need {
     uint64_t expandable_bytes; /* of the device, with expandable_segments:True */
 };
 
+/* How a run with an out-of-memory ended. A trace does not say: what follows the last one tells. */
+enum report_end { REPORT_END_UNKNOWN, REPORT_END_FINISHED, REPORT_END_RAN_OUT };
+
 /* What the caller knows beside the timeline. NULL and 0: unknown or none. */
 struct report_run {
     const char *scenario;                            /* path; NULL: the timeline's title */
@@ -45,6 +49,7 @@ struct report_run {
     size_t param_count;
     const char *estimate; /* a textbook estimate to print beside this run's figures, NULL: none */
     const char *note; /* what the reader should know of this run's variants; one or more lines */
+    enum report_end end;
     struct report_need need;
     uint64_t max_split_bytes; /* 0: unlimited */
     bool has_alloc_retries;
@@ -59,8 +64,10 @@ struct report {
     const struct timeline *tl;
     const struct report_run *run;
     uint8_t device;
-    bool fits;                      /* no out-of-memory */
-    const struct timeline_oom *oom; /* the first; NULL: none */
+    bool fits; /* no out-of-memory, or the program caught each and went on to its end */
+    struct ooms ooms;
+    uint32_t caught;                /* of them */
+    const struct timeline_oom *oom; /* the one that ended the run, else the first; NULL: none */
     struct peaks peaks;
     struct steps steps;
     struct holder_sum categories[CATEGORY_COUNT]; /* the holders at the peak of allocated */

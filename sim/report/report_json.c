@@ -76,7 +76,11 @@ static void add_need(struct json *j, const struct report_need *need) {
 
 static void add_head(struct json *j, const struct report *r) {
     json_bool(j, "fits", r->fits);
-    if (!r->fits)
+    json_object(j, "ooms");
+    json_u64(j, "count", r->ooms.count);
+    json_u64(j, "caught", r->caught);
+    json_end(j);
+    if (r->oom)
         add_need(j, &r->run->need);
     json_text(j, "title", report_title(r));
     add_text_or_null(j, "source", timeline_text(r->tl, r->tl->source_kind));

@@ -50,30 +50,44 @@ static void write_params(const struct report *r, uint32_t width, struct text *ou
         text_add(out, "\n");
 }
 
-static void write_need(const struct report_need *need, struct text *out) {
+static void write_need(const struct report_need *need, bool is_caught, struct text *out) {
     if (need->bytes == 0 && !need->has_expandable)
         return;
     text_add(out, "  ");
     if (need->bytes > 0) {
-        text_add(out, "would need ");
+        text_add(out, is_caught ? "without that it would need " : "would need ");
         format_short(out, need->bytes);
     }
     if (need->has_expandable) {
+        const char *good = is_caught ? "none fails, at most " : "fits, at most ";
+        const char *bad = is_caught ? "some fail too" : "does not fit either";
         text_format(out, "%swith expandable_segments:True %s", need->bytes > 0 ? "; " : "",
-                    need->fits_with_expandable ? "fits, at most " : "does not fit either");
+                    need->fits_with_expandable ? good : bad);
         if (need->fits_with_expandable)
             format_short(out, need->expandable_bytes);
     }
     text_add(out, "\n");
 }
 
+static void add_times(const char *before, uint32_t count, const char *after, struct text *out) {
+    text_format(out, "%s%" PRIu32 " %s%s", before, count, count == 1 ? "time" : "times", after);
+}
+
 static void write_verdict(const struct report *r, struct text *out) {
     const struct peaks *p = &r->peaks;
+    bool is_caught = r->fits && r->caught > 0;
     if (r->fits && !p->has_device) { /* a recorded run on a device unknown */
-        text_add(out, "  no request failed\n");
+        if (is_caught)
+            add_times("  RAN OUT OF MEMORY ", r->caught, " and went on", out);
+        else
+            text_add(out, "  no request failed");
+        text_add(out, "\n");
         return;
     }
-    text_add(out, r->fits ? "  FITS" : "  DOES NOT FIT");
+    if (is_caught)
+        add_times("  FINISHED, but ran out of memory ", r->caught, ", each caught", out);
+    else
+        text_add(out, r->fits ? "  FITS" : "  DOES NOT FIT");
     if (p->has_device && r->fits) {
         text_add(out, ": at most ");
         format_short(out, p->device_bytes);
@@ -85,9 +99,11 @@ static void write_verdict(const struct report *r, struct text *out) {
         text_add(out, " into ");
         format_short(out, p->total_bytes);
     }
+    if (!r->fits && r->caught > 0)
+        add_times("; ran out of memory ", r->caught, " before, each caught", out);
     text_add(out, "\n");
-    if (!r->fits)
-        write_need(&r->run->need, out);
+    if (r->oom)
+        write_need(&r->run->need, r->fits, out);
 }
 
 static void write_head(const struct report *r, uint32_t width, struct text *out) {
@@ -128,7 +144,12 @@ static void add_oom_text(const char *name, const char *value, const char *none, 
 
 static void write_oom(const struct report *r, struct text *out) {
     const struct timeline_oom *o = r->oom;
-    text_format(out, "\nout of memory at event %" PRIu32 ", ", o->event);
+    text_add(out, "\nout of memory");
+    if (r->fits && r->caught > 1)
+        text_format(out, ", the first of %" PRIu32, r->caught);
+    if (r->fits)
+        text_add(out, ", caught,");
+    text_format(out, " at event %" PRIu32 ", ", o->event);
     report_place(r->tl, r->device, o->event, out);
     text_add(out, ", t = ");
     format_time(out, peak_time_ns(r->tl, o->event));

@@ -48,6 +48,7 @@ struct source_result {
     struct alloc_settings settings;
     struct scenario_info info;
     struct alloc_stats stats; /* of the allocator at the end */
+    bool ran_out;             /* an out-of-memory that nothing caught ended the run */
     /* traces only */
     struct trace_facts facts;
 };

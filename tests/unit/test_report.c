@@ -60,6 +60,31 @@ TEST(an_estimate_has_its_columns) {
     assert_page(tl_training, &run, &style, "tests/report/estimate.txt");
 }
 
+/* `end` as the caller knows it; unknown: what follows the last failure decides. */
+static void check_ooms(const char *text, enum report_end end, bool fits, uint32_t caught) {
+    struct report_run run = {.end = end};
+    struct timeline *tl = tl_build(text);
+    struct report r;
+    struct error err = {0};
+    assert_ok(report_init(&r, tl, &run, &err), err);
+    assert_int_equal(r.fits, fits);
+    assert_int_equal(r.caught, caught);
+    assert_ptr_equal(r.oom, r.fits ? r.ooms.first : r.ooms.last);
+    report_fini(&r);
+    timeline_destroy(tl);
+}
+
+TEST(a_run_that_goes_on_after_an_out_of_memory_fits) {
+    USE_STATE;
+    const char *ends = "segment s0 2MiB small\nalloc a 512 at=s0+0\noom 1GiB\nfree a\n";
+    const char *goes_on = "segment s0 2MiB small\noom 1GiB\noom 2GiB\nalloc a 512 at=s0+0\n";
+    check_ooms(ends, REPORT_END_UNKNOWN, false, 0);
+    check_ooms(ends, REPORT_END_FINISHED, true, 1);
+    check_ooms(goes_on, REPORT_END_UNKNOWN, true, 2);
+    check_ooms(goes_on, REPORT_END_RAN_OUT, false, 1);
+    check_ooms("segment s0 2MiB small\nalloc a 512 at=s0+0\n", REPORT_END_UNKNOWN, true, 0);
+}
+
 TEST(report_of_a_run_out_of_memory_says_by_how_much) {
     USE_STATE;
     struct report_run run = {.scenario = "scenarios/big.lua",
@@ -260,6 +285,7 @@ TEST(exhausted_host_memory_is_an_error) {
 }
 
 SUITE(cmocka_unit_test(report_of_a_training_run), cmocka_unit_test(an_estimate_has_its_columns),
+      cmocka_unit_test(a_run_that_goes_on_after_an_out_of_memory_fits),
       cmocka_unit_test(report_of_a_run_out_of_memory_says_by_how_much),
       cmocka_unit_test(json_csv_and_summary_of_a_training_run),
       cmocka_unit_test(charts_in_letters_blocks_and_colours),
