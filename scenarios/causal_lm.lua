@@ -1,8 +1,9 @@
 -- causal_lm.lua: causal language models with layer norms, by name: opt, gpt_neox, bloom, falcon. The defaults are a
 -- small model; set the sizes of yours. (gpt2 and bert have scenarios of their own; LLaMA's kind is in decoder.lua.)
+local language_model = use "language_model"
 local training = use "training"
 
-local p = parameters(training.parameters {
+local p = parameters(language_model.parameters {
   { "model", "opt", "family", one_of = { "opt", "gpt_neox", "bloom", "falcon" } },
   { "hidden", 256, "width of the residual stream", min = 1 },
   { "intermediate", 0, "width of the MLP; 0 = 4 * hidden", min = 0 },
@@ -40,9 +41,6 @@ if p.model == "gpt_neox" then
 end
 local family = use("modeling_" .. p.model)
 
-local model = training.build(family.ForCausalLM, p, p.dtype)
-local input_ids = torch.zeros({ p.batch, p.seq }, torch.int64):as("input", "input_ids")
-
-training.run(p, model, function()
-  return model(input_ids, input_ids)
+language_model.run(p, function()
+  return training.build(family.ForCausalLM, p, p.dtype)
 end)

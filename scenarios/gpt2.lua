@@ -1,8 +1,9 @@
 -- gpt2.lua: training steps of GPT-2 as Transformers runs it; the defaults are the 124 M model.
 local gpt2 = use "modeling_gpt2"
+local language_model = use "language_model"
 local training = use "training"
 
-local p = parameters(training.parameters {
+local p = parameters(language_model.parameters {
   { "hidden", 768, "width of the residual stream", min = 1 },
   { "intermediate", 0, "width of the MLP; 0 = 4 * hidden", min = 0 },
   { "layers", 12, "blocks", min = 1, max = 10000 },
@@ -22,9 +23,6 @@ end
 assert(p.hidden % p.heads == 0, "hidden must be a multiple of heads")
 assert(p.seq <= p.positions, "seq must not exceed positions")
 
-local model = training.build(gpt2.GPT2LMHeadModel, p, p.dtype)
-local input_ids = torch.zeros({ p.batch, p.seq }, torch.int64):as("input", "input_ids")
-
-training.run(p, model, function()
-  return model(input_ids, input_ids)
+language_model.run(p, function()
+  return training.build(gpt2.GPT2LMHeadModel, p, p.dtype)
 end)

@@ -112,9 +112,10 @@ function checkpoint.checkpoint(use_reentrant, function_, input, ...)
   return CheckpointFunction(run_function, torch.tensors_in(...), input)
 end
 
--- Transformers' gradient_checkpointing_enable: every layer of a ModuleList runs under checkpoint.
-function checkpoint.enable(layers, use_reentrant)
-  for i = 0, layers.length - 1 do
+-- Transformers' gradient_checkpointing_enable: the layers of a ModuleList run under checkpoint; the first of every
+-- `every` (1 when nil), as after setting layer.gradient_checkpointing.
+function checkpoint.enable(layers, use_reentrant, every)
+  for i = 0, layers.length - 1, every or 1 do
     local layer = layers[i]
     local forward = layer.forward
     function layer:forward(...)

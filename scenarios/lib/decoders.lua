@@ -2,8 +2,6 @@
 -- them, or generation with a cache.
 local families = use "families"
 local language_model = use "language_model"
-local nn = use "nn"
-local optim = use "optim"
 local decoders = {}
 
 local rows = {
@@ -15,7 +13,6 @@ local rows = {
       "llama", "mistral", "qwen2", "qwen3", "phi3", "gemma2", "gemma3", "mixtral", "qwen3_moe", "deepseek_v3",
     },
   },
-  { "mode", "train", "what runs", one_of = { "train", "generate" } },
   { "hidden", 256, "width of the residual stream", min = 1 },
   { "intermediate", 688, "width of the MLP", min = 1 },
   { "layers", 2, "decoder layers", min = 1, max = 10000 },
@@ -40,31 +37,20 @@ local rows = {
   { "tie_embeddings", false, "the head shares the embedding's weight" },
   { "batch", 2, "sequences a step (a micro-batch)", min = 1 },
   { "seq", 256, "tokens a sequence", min = 1 },
-  { "lengths", {}, "train: tokens a sequence of each step in turn, in place of seq and steps" },
-  { "eval_every", 0, "train: evaluate after every so many steps, but the last; 0 = never", min = 0 },
-  { "eval_batch", 8, "train: sequences an evaluation", min = 1 },
-  { "prompt", 128, "generate: tokens of the prompt", min = 1 },
-  { "new_tokens", 64, "generate: tokens after it", min = 0, max = 1000000 },
   { "dtype", "bf16", "type of the weights", one_of = { "fp32", "bf16", "fp16" } },
-  { "autocast", "none", "torch.autocast around the forward", one_of = { "none", "bf16", "fp16" } },
   { "float8", false, "linear layers but the head multiply in float8 (torchao, tensorwise)" },
   { "attention", "sdpa", "attention implementation", one_of = { "eager", "sdpa" } },
-  { "optimizer", "adamw", "optimizer", one_of = { "sgd", "momentum", "adam", "adamw" } },
-  { "optimizer_impl", "foreach", "form of its step; PyTorch chooses foreach on a GPU", one_of = { "forloop", "foreach", "fused" } },
-  { "accumulate", 1, "micro-batches a step", min = 1, max = 10000 },
-  { "clip", 0.0, "clip_grad_norm_ at this norm; 0 = none", min = 0 },
-  { "set_to_none", true, "zero_grad frees the gradients" },
-  { "steps", 3, "training steps", min = 1, max = 10000 },
 }
 
 -- Rows for parameters{}, with a model's own defaults in place of the small model's.
 function decoders.rows(defaults)
-  for _, row in ipairs(rows) do
+  local all = language_model.parameters(rows, true)
+  for _, row in ipairs(all) do
     if defaults[row[1]] ~= nil then
       row[2] = defaults[row[1]]
     end
   end
-  return rows
+  return all
 end
 
 local function build(p)
@@ -84,29 +70,8 @@ local function build(p)
   return model
 end
 
-local function train(p, model)
-  local optimizer = optim.make(p.optimizer, nn.parameters(model), p.optimizer_impl)
-  local fixed = #p.lengths == 0
-  local steps = fixed and p.steps or #p.lengths
-  local input_ids = fixed and language_model.ids(p.batch, p.seq) or nil
-  local eval_ids = p.eval_every > 0 and language_model.ids(p.eval_batch, p.seq) or nil
-  for i = 1, steps do
-    begin_step(i)
-    language_model.train_step(model, optimizer, p, input_ids or language_model.ids(p.batch, p.lengths[i]))
-    if eval_ids and i % p.eval_every == 0 and i < steps then
-      language_model.evaluate(model, p, eval_ids)
-    end
-  end
-end
-
 function decoders.run(p)
-  local model = build(p)
-  if p.mode == "train" then
-    train(p, model)
-  else
-    begin_step(1)
-    language_model.generate(model, p)
-  end
+  language_model.run(p, build)
 end
 
 return decoders

@@ -20,6 +20,7 @@ end
 
 local GemmaTextScaledWordEmbedding = nn.class()
 gemma.Embedding = GemmaTextScaledWordEmbedding
+GemmaTextScaledWordEmbedding.is_embedding = true
 function GemmaTextScaledWordEmbedding:init(num_embeddings, embedding_dim)
   self.weight = nn.Parameter(torch.empty({ num_embeddings, embedding_dim }))
   self.embed_scale = nn.Buffer(torch.empty({}))

@@ -1,35 +1,112 @@
--- language_model.lua: what a script does with a causal language model: train it, evaluate it, generate with it.
+-- language_model.lua: what a script does with a causal language model: train it, evaluate it between steps, generate with
+-- it; and the parameters of that.
+local nn = use "nn"
 local training = use "training"
-local cache = use "cache"
+local finetune = use "finetune"
+local checkpoint = use "checkpoint"
+local generation = use "generation"
 local language_model = {}
 
-function language_model.ids(batch, length)
+local rows = {
+  { "keep_outputs", true, "a name of the step holds the model's outputs through the backward (out = model(...))" },
+  { "batches", {}, "sequences of each step in turn, in place of batch and steps" },
+  { "lengths", {}, "tokens a sequence of each step in turn, in place of seq and steps" },
+  { "eval_every", 0, "evaluate after every so many steps, but the last; 0 = never", min = 0 },
+  { "eval_batch", 8, "sequences an evaluation", min = 1 },
+  { "catch_oom", false, "a step that runs out of memory is given up: its gradients are freed and the next one runs" },
+  { "memory_fraction", 1.0, "torch.cuda.set_per_process_memory_fraction at the start; 1 = not called", min = 0, max = 1 },
+}
+
+local function append(rows_, more)
+  local has = {}
+  for _, row in ipairs(rows_) do
+    has[row[1]] = true
+  end
+  for _, row in ipairs(more) do
+    if not has[row[1]] then
+      rows_[#rows_ + 1] = row
+    end
+  end
+end
+
+-- The scenario's own rows, then those of training a language model. Without a cache there is no generation.
+function language_model.parameters(own, has_cache)
+  if has_cache then
+    append(own, generation.rows)
+  end
+  append(own, finetune.rows)
+  append(own, rows)
+  return training.parameters(own)
+end
+
+local function ids(batch, length)
   return torch.zeros({ batch, length }, torch.int64):as("input", "input_ids")
 end
 
--- One optimizer step; see training.step.
-function language_model.train_step(model, optimizer, p, input_ids)
-  training.step(p, optimizer, nil, model, input_ids, input_ids)
-end
-
 -- The loss of one batch without gradients.
-function language_model.evaluate(model, p, input_ids)
+local function evaluate(model, p, input_ids)
+  nn.train(model, false)
   phase "evaluation"
   torch.no_grad(torch.autocast, p.autocast, model, input_ids, input_ids)
+  nn.train(model, true)
 end
 
--- A prompt, then tokens one at a time. The scenario's tokens are all the same: sizes are what counts.
-function language_model.generate(model, p)
-  local input_ids = language_model.ids(p.batch, p.prompt)
-  local past = cache.DynamicCache(model.config)
-  phase "prefill"
-  local out = torch.no_grad(model, input_ids, nil, past)
-  local token = language_model.ids(p.batch, 1)
-  for _ = 1, p.new_tokens do
-    phase "decode"
-    out = torch.no_grad(model, token, nil, past)
+local function train(p, model)
+  local optimizer, scaler = training.optimizer(p, model)
+
+  local function forward(input_ids)
+    local out
+    if p.save_on_cpu then
+      out = checkpoint.save_on_cpu(model, input_ids, input_ids)
+    else
+      out = model(input_ids, input_ids)
+    end
+    return p.keep_outputs and out or out.loss
   end
-  return out
+
+  -- Sequences and tokens of step i: fixed ones, or each step's own.
+  local function batch_of(i)
+    return p.batches[i] or p.batch, p.lengths[i] or p.seq
+  end
+
+  local function recover()
+    optimizer:zero_grad()
+  end
+
+  local varies = #p.batches > 0 or #p.lengths > 0
+  local steps = varies and math.max(#p.batches, #p.lengths) or p.steps
+  local fixed = not varies and ids(p.batch, p.seq) or nil
+  local eval_ids = p.eval_every > 0 and ids(p.eval_batch, p.seq) or nil
+  for i = 1, steps do
+    begin_step(i)
+    local function run()
+      training.step(p, optimizer, scaler, forward, fixed or ids(batch_of(i)))
+    end
+    if p.catch_oom then
+      torch.catch_oom(run, recover)
+    else
+      run()
+    end
+    if eval_ids and i % p.eval_every == 0 and i < steps then
+      evaluate(model, p, eval_ids)
+    end
+  end
+end
+
+-- build(p) returns the model.
+function language_model.run(p, build)
+  if p.memory_fraction < 1 then
+    torch.set_per_process_memory_fraction(p.memory_fraction)
+  end
+  local model = build(p)
+  finetune.apply(p, model)
+  if p.mode == "generate" then
+    begin_step(1)
+    nn.train(model, false)
+    generation.run(p, model, ids)
+  else
+    train(p, model)
+  end
 end
 
 return language_model

@@ -2,12 +2,22 @@
 local nn = use "nn"
 local lora = {}
 
--- target_modules by a scenario's short names
-lora.targets = {
-  qv = { "q_proj", "v_proj" },
-  qkvo = { "q_proj", "k_proj", "v_proj", "o_proj" },
-  all = { "q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj" },
-}
+-- target_modules by a scenario's short names. Families name their layers differently; each has only its own of these.
+-- qv: PEFT's own choice where none is given; where one layer makes queries, keys and values, that one.
+local fused_qkv = { "qkv_proj", "query_key_value", "c_attn" }
+local function with(names, ...)
+  for _, list in ipairs { ... } do
+    for _, name in ipairs(list) do
+      names[#names + 1] = name
+    end
+  end
+  return names
+end
+local qv = with({ "q_proj", "v_proj" }, fused_qkv)
+local qkvo = with({ "q_proj", "k_proj", "v_proj", "o_proj", "out_proj", "dense", "attn.c_proj" }, fused_qkv)
+local mlp = { "gate_proj", "up_proj", "down_proj", "gate_up_proj", "fc1", "fc2", "dense_h_to_4h", "dense_4h_to_h", "c_fc", "mlp.c_proj" }
+lora.targets = { qv = qv, qkvo = qkvo, all = with({}, qkvo, mlp) }
+lora.target_names = { "qv", "qkvo", "all" }
 
 local Identity = nn.class()
 function Identity:init() end
@@ -19,6 +29,9 @@ end
 lora.Linear = nn.class()
 function lora.Linear:init(base_layer, r, lora_alpha, lora_dropout)
   local out_features, in_features = base_layer.weight:size(0), base_layer.weight:size(1)
+  if base_layer.is_transposed then -- Conv1D
+    out_features, in_features = in_features, out_features
+  end
   local dtype = base_layer.weight.dtype
   self.base_layer = base_layer
   self.scaling = lora_alpha / r
@@ -33,15 +46,6 @@ function lora.Linear:forward(x)
   result = result + self.lora_B(self.lora_A(self.lora_dropout(x))) * self.scaling
   result = result:to(torch_result_dtype)
   return result
-end
-
-local function each_module(module, visit)
-  visit(module)
-  for _, key in ipairs(module._members) do
-    if type(module[key]) == "table" then
-      each_module(module[key], visit)
-    end
-  end
 end
 
 local function freeze(module)
@@ -66,16 +70,18 @@ function lora.get_peft_model(model, targets, config)
   for _, name in ipairs(targets) do
     is_target[name] = true
   end
-  each_module(model, freeze)
-  each_module(model, function(module)
+  nn.each_module(model, freeze)
+  nn.each_module(model, function(module, name)
     for _, key in ipairs(module._members) do
-      if is_target[key] and type(module[key]) == "table" then
+      if (is_target[key] or is_target[tostring(name) .. "." .. tostring(key)]) and type(module[key]) == "table" then
         module[key] = lora.Linear(module[key], config.r, config.lora_alpha, config.lora_dropout)
         adapted[#adapted + 1] = module[key]
       end
     end
   end)
-  assert(#adapted > 0, "the model has no layer of the targets' names")
+  if #adapted == 0 then
+    error("LoRA: the model has no layer of these names: " .. table.concat(targets, ", "))
+  end
   if config.autocast_adapter_dtype ~= false then
     for _, layer in ipairs(adapted) do
       cast_adapter_dtype(layer.lora_A.weight)

@@ -58,7 +58,14 @@ local function ignore_causal_mask_sdpa(q_length, kv_length, q_offset, local_size
   if local_size and kv_length >= local_size then
     return false
   end
-  return q_length == 1 or kv_length == q_length or q_offset == 0
+  if q_length == 1 or kv_length == q_length then
+    return true
+  end
+  if type(q_offset) == "userdata" then -- of a static cache: the host reads whether it is 0
+    q_offset:eq(0):item()
+    return false
+  end
+  return q_offset == 0
 end
 
 -- A boolean mask [batch, 1, q, kv] by comparing index vectors.
@@ -99,6 +106,7 @@ function masking.create_causal_mask(config, inputs_embeds, attention_mask, posit
   if config.attention == "eager" then
     return eager_mask(batch_size, q_length, kv_length, q_offset, kv_offset, mask_function, inputs_embeds.dtype)
   end
+  keep = keep or (cache and cache.is_compileable and q_length == 1)
   if not keep and ignore_causal_mask_sdpa(q_length, kv_length, q_offset, sliding_window) then
     return nil
   end

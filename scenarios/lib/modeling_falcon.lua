@@ -124,7 +124,7 @@ function FalconModel:forward(input_ids)
   local hidden_states = inputs_embeds
   local position_embeddings = { self.rotary_emb(hidden_states, position_ids) }
   for i = 0, self.h.length - 1 do
-    local outputs = { self.h[i](hidden_states, causal_mask, position_embeddings) }
+    local outputs = { self.h[i](hidden_states, causal_mask, position_embeddings, position_ids) }
     hidden_states = outputs[1]
   end
   hidden_states = self.ln_f(hidden_states)

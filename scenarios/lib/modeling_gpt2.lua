@@ -6,6 +6,7 @@ local gpt2 = {}
 
 -- pytorch_utils.py: a linear layer whose weight lies transposed
 local Conv1D = nn.class()
+Conv1D.is_transposed = true
 function Conv1D:init(nf, nx)
   self.nf = nf
   self.weight = nn.Parameter(torch.empty({ nx, nf }))
@@ -114,7 +115,7 @@ function GPT2Model:forward(input_ids)
   local causal_mask = masking.create_causal_mask(self.config, inputs_embeds, nil, position_ids)
   hidden_states = self.drop(hidden_states)
   for i = 0, self.h.length - 1 do
-    hidden_states = self.h[i](hidden_states, causal_mask)
+    hidden_states = self.h[i](hidden_states, causal_mask, position_ids)
   end
   hidden_states = self.ln_f(hidden_states)
   return { last_hidden_state = hidden_states }

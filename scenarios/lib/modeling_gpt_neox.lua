@@ -104,7 +104,7 @@ function GPTNeoXModel:forward(input_ids)
   local hidden_states = self.emb_dropout(inputs_embeds)
   local position_embeddings = { self.rotary_emb(hidden_states, position_ids) }
   for i = 0, self.layers.length - 1 do
-    hidden_states = self.layers[i](hidden_states, causal_mask, position_embeddings)
+    hidden_states = self.layers[i](hidden_states, causal_mask, position_embeddings, position_ids)
   end
   hidden_states = self.final_layer_norm(hidden_states)
   return { last_hidden_state = hidden_states }

@@ -98,7 +98,7 @@ function OPTDecoder:forward(input_ids)
   end
   local hidden_states = inputs_embeds + pos_embeds
   for i = 0, self.layers.length - 1 do
-    hidden_states = self.layers[i](hidden_states, causal_mask)
+    hidden_states = self.layers[i](hidden_states, causal_mask, position_ids)
   end
   hidden_states = self.final_layer_norm(hidden_states)
   if self.project_out then

@@ -38,6 +38,7 @@ function nn.Linear:forward(input)
 end
 
 nn.Embedding = nn.class()
+nn.Embedding.is_embedding = true
 function nn.Embedding:init(num_embeddings, embedding_dim)
   self.weight = nn.Parameter(torch.empty({ num_embeddings, embedding_dim }))
 end
@@ -63,6 +64,16 @@ function nn.Dropout:init(p)
 end
 function nn.Dropout:forward(input)
   return torch.dropout(input, self.p, self.training)
+end
+
+-- visit(module, its name in the module that has it) for every module, from the outside in, as Module.modules()
+function nn.each_module(module, visit, name)
+  visit(module, name)
+  for _, key in ipairs(module._members) do
+    if type(module[key]) == "table" then
+      nn.each_module(module[key], visit, key)
+    end
+  end
 end
 
 -- module.train(mode): what dropout looks at, in all modules within
@@ -189,6 +200,7 @@ nn.ReLUInPlace, nn.ReLU6InPlace = activation("relu_"), activation("hardtanh_")
 
 -- Indexed from 0, as in Python: list[0] ... list[list.length - 1]
 nn.ModuleList = nn.class()
+nn.ModuleList.is_module_list = true
 function nn.ModuleList:init(modules)
   self.length = #modules
   for i, module in ipairs(modules) do

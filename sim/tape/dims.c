@@ -1,5 +1,5 @@
-/* dims.c: views that reorder, drop or part dims: permute, squeeze, unflatten; and repeat, which
- * copies. */
+/* dims.c: views that reorder, drop or part dims: permute, squeeze, unflatten; and repeat and roll,
+ * which copy. */
 #include "op.h"
 
 static void give_view(struct tape *tape, struct op_call *call, struct node *node,
@@ -147,11 +147,41 @@ static void run_repeat(struct tape *tape, struct op_call *call) {
     call->out[call->out_count++] = out;
 }
 
+/* roll along one dim (ATen/native/cuda/TensorTransformations.cu roll_cuda): a new contiguous tensor
+ */
+static struct tensor *rolled(struct tape *tape, struct tensor *t) {
+    struct tensor *source = aten_contiguous(tape, t);
+    struct tensor *out = tape_new(tape, t->dtype, &t->shape);
+    tape_kernel(tape, "roll", 0, 2 * tensor_nbytes(out), t->dtype);
+    tensor_unref(tape, source);
+    return out;
+}
+
+static void backward_roll(struct tape *tape, struct node *node, struct tensor **grads,
+                          struct tensor **out) {
+    (void)node;
+    out[0] = rolled(tape, grads[0]);
+}
+
+static const struct backward_op roll_backward = {"RollBackward0", backward_roll};
+
+static void run_roll(struct tape *tape, struct op_call *call) {
+    struct tensor *t = call->arg[0].tensor;
+    op_dim(tape, call, &call->arg[2]);
+    struct node *node = node_create(tape, &roll_backward, &t, 1, 1);
+    struct tensor *out = rolled(tape, t);
+    node_set_output(node, out, 0);
+    node_finish(tape, node);
+    op_give(call, out);
+}
+
 const struct op ops_dims[] = {
     {"permute", "self:T dims:I", AUTOCAST_NONE, "the dims in another order", run_permute, NULL},
     {"squeeze", "self:T dim:i?", AUTOCAST_NONE, "without a dim of size 1, or all of them",
      run_squeeze, NULL},
     {"repeat", "self:T repeats:I", AUTOCAST_NONE, "a copy, each dim so many times", run_repeat,
+     NULL},
+    {"roll", "self:T shifts:i dim:i", AUTOCAST_NONE, "elements of a dim, moved around", run_roll,
      NULL},
     {"unflatten", "self:T dim:i sizes:I", AUTOCAST_NONE, "one dim as several", run_unflatten, NULL},
     {0},

@@ -85,6 +85,23 @@ static void run_index_put_(struct tape *tape, struct op_call *call) {
     op_give(call, tensor_ref(t));
 }
 
+/* self.index_copy_(dim, index, source) (IndexKernel.cu index_copy_kernel_impl: one kernel) */
+static void run_index_copy_(struct tape *tape, struct op_call *call) {
+    struct tensor *t = call->arg[0].tensor, *index = call->arg[2].tensor,
+                  *source = call->arg[3].tensor;
+    unsigned dim = op_dim(tape, call, &call->arg[1]);
+    op_refuse_gradient(tape, call);
+    if (dtype_is_float(index->dtype) || source->dtype != t->dtype ||
+        source->shape.ndim != t->shape.ndim || t->shape.ndim == 0 ||
+        source->shape.size[dim] != shape_numel(&index->shape)) {
+        char a[128], b[128];
+        tape_fail(tape, ERROR_BAD_SCENARIO, "index_copy_: source %s does not fit self %s",
+                  shape_format(&source->shape, a, sizeof a), shape_format(&t->shape, b, sizeof b));
+    }
+    tape_kernel(tape, "index_copy", 0, tensor_nbytes(index) + 2 * tensor_nbytes(source), t->dtype);
+    op_give(call, tensor_ref(t));
+}
+
 /* self.scatter_(dim, index, number) */
 static void run_scatter_(struct tape *tape, struct op_call *call) {
     struct tensor *t = call->arg[0].tensor;
@@ -230,6 +247,8 @@ const struct op ops_index[] = {
      NULL},
     {"index_put_", "self:T indices:T values:T", AUTOCAST_NONE, "self[indices] = values",
      run_index_put_, NULL},
+    {"index_copy_", "self:T dim:i index:T source:T", AUTOCAST_NONE,
+     "source at the indices of a dim", run_index_copy_, NULL},
     {"scatter_", "self:T dim:i index:T value:f", AUTOCAST_NONE, "a number at the indices of a dim",
      run_scatter_, NULL},
     {"topk", "self:T k:i dim:i=-1", AUTOCAST_NONE, "the k largest of a dim and their indices",

@@ -19,4 +19,4 @@ for word in count =1 cuont=1 count=0 count=101 count=1.5 count=many count=999999
 done
 try dump requests p.lua --set count=1 --set sizes=16,16 --set dtype=bf16 --set bias=false --set clip=2
 try run "$ROOT/scenarios/llama7b.lua" --set heads=5
-try run "$ROOT/scenarios/llama7b.lua" --set lora_rank=8 --set checkpoint=reentrant
+try run "$ROOT/scenarios/llama7b.lua" --set lora=8 --set checkpoint=reentrant

@@ -1,0 +1,60 @@
+-- finetune.lua: what a script does to a model between building and training it: adapters, checkpoints, offload. Any model
+-- of the library: layers are found as its ModuleLists, the embedding as its first one.
+local nn = use "nn"
+local lora = use "lora"
+local checkpoint = use "checkpoint"
+local finetune = {}
+
+finetune.rows = {
+  { "lora", 0, "rank of LoRA adapters, which alone are trained; 0 = none", min = 0 },
+  { "lora_targets", "qv", "layers with adapters: queries and values, all of the attention, or all linear ones",
+    one_of = lora.target_names },
+  { "lora_dropout", 0.0, "dropout before the adapters", min = 0, max = 1 },
+  { "input_require_grads", false, "the embedding's output gets a gradient (enable_input_require_grads)" },
+  { "checkpoint", "none", "activation checkpointing of the layers", one_of = { "none", "reentrant", "nonreentrant" } },
+  { "checkpoint_every", 1, "checkpoint the first of every so many layers", min = 1 },
+  { "save_on_cpu", false, "saved tensors go to the host during the forward" },
+}
+
+-- The lists of layers: ModuleLists that are in no other one.
+local function layer_lists(module, found)
+  for _, key in ipairs(module._members) do
+    local member = module[key]
+    if type(member) == "table" then
+      if member.is_module_list then
+        found[#found + 1] = member
+      else
+        layer_lists(member, found)
+      end
+    end
+  end
+  return found
+end
+
+local function input_embedding(model)
+  local first
+  nn.each_module(model, function(module)
+    first = first or (module.is_embedding and module)
+  end)
+  if not first then
+    error("input_require_grads: the model has no embedding")
+  end
+  return first
+end
+
+-- In the order of the scripts that this follows: get_peft_model before gradient_checkpointing_enable.
+function finetune.apply(p, model)
+  if p.input_require_grads then
+    lora.enable_input_require_grads(input_embedding(model))
+  end
+  if p.lora > 0 then
+    lora.get_peft_model(model, lora.targets[p.lora_targets], { r = p.lora, lora_alpha = 2 * p.lora, lora_dropout = p.lora_dropout })
+  end
+  if p.checkpoint ~= "none" then
+    for _, layers in ipairs(layer_lists(model, {})) do
+      checkpoint.enable(layers, p.checkpoint == "reentrant", p.checkpoint_every)
+    end
+  end
+end
+
+return finetune
