@@ -26,18 +26,21 @@ function DeepseekV3Attention:init(config, layer_idx)
   self.qk_head_dim = config.nope_dim + config.rope_dim
   self.num_key_value_groups = config.heads // config.kv_heads
   self.scaling = self.qk_head_dim ^ -0.5
+  self.attention_dropout = config.attention_dropout
+  self.rope_interleave = config.rope_interleave ~= false
+  local bias = config.attention_bias == true
   self.attention_interface = llama.attention_interface(config)
   if config.q_rank == 0 then
     self.q_proj = nn.Linear(config.hidden, config.heads * self.qk_head_dim, false)
   else
-    self.q_a_proj = nn.Linear(config.hidden, config.q_rank, false)
+    self.q_a_proj = nn.Linear(config.hidden, config.q_rank, bias)
     self.q_a_layernorm = llama.RMSNorm(config.q_rank)
     self.q_b_proj = nn.Linear(config.q_rank, config.heads * self.qk_head_dim, false)
   end
-  self.kv_a_proj_with_mqa = nn.Linear(config.hidden, config.kv_rank + config.rope_dim, false)
+  self.kv_a_proj_with_mqa = nn.Linear(config.hidden, config.kv_rank + config.rope_dim, bias)
   self.kv_a_layernorm = llama.RMSNorm(config.kv_rank)
   self.kv_b_proj = nn.Linear(config.kv_rank, config.heads * (config.nope_dim + config.value_dim), false)
-  self.o_proj = nn.Linear(config.heads * config.value_dim, config.hidden, false)
+  self.o_proj = nn.Linear(config.heads * config.value_dim, config.hidden, bias)
 end
 
 -- keys and values of all heads from what the cache holds
@@ -68,7 +71,11 @@ function DeepseekV3Attention:forward(hidden_states, position_embeddings, attenti
   kv_nope = kv_nope:view(batch_size, 1, seq_length, self.kv_rank)
   k_rot = k_rot:view(batch_size, 1, seq_length, self.rope_dim)
   local cos, sin = position_embeddings[1], position_embeddings[2]
-  q_rot, k_rot = apply_rotary_pos_emb_interleave(q_rot, k_rot, cos, sin)
+  if self.rope_interleave then
+    q_rot, k_rot = apply_rotary_pos_emb_interleave(q_rot, k_rot, cos, sin)
+  else
+    q_rot, k_rot = llama.apply_rotary_pos_emb(q_rot, k_rot, cos, sin)
+  end
   if cache then
     kv_nope, k_rot = cache:update(kv_nope, k_rot, self.layer_idx)
   end

@@ -3,6 +3,7 @@
 -- devices that run a product an expert.
 local nn = use "nn"
 local llama = use "llama"
+local hf = use "hf"
 local experts = {}
 
 -- Weights of all experts in two tensors.
@@ -12,7 +13,7 @@ function Experts:init(config)
   self.num_experts, self.experts_used = config.experts, config.experts_used
   self.gate_up_proj = nn.Parameter(torch.empty({ config.experts, 2 * config.expert_width, config.hidden }))
   self.down_proj = nn.Parameter(torch.empty({ config.experts, config.hidden, config.expert_width }))
-  self.act_fn = nn.SiLU()
+  self.act_fn = hf.activation(config.activation or "silu")
 end
 
 local function apply_gate(self, gate_up_out)
@@ -69,11 +70,15 @@ end
 
 local MixtralSparseMoeBlock = nn.class()
 function MixtralSparseMoeBlock:init(config)
+  self.jitter_noise = config.router_jitter_noise or 0
   self.gate = MixtralTopKRouter(config)
   self.experts = Experts(config)
 end
 function MixtralSparseMoeBlock:forward(hidden_states)
   local batch_size, sequence_length, hidden_dim = table.unpack(hidden_states.shape)
+  if self.jitter_noise > 0 and self.training ~= false then
+    hidden_states:mul_(torch.zeros_like(hidden_states)) -- empty_like(hidden_states).uniform_(...)
+  end
   hidden_states = hidden_states:view(-1, hidden_dim)
   local _, top_k_weights, top_k_index = self.gate(hidden_states)
   hidden_states = self.experts(hidden_states, top_k_index, top_k_weights)
@@ -87,6 +92,7 @@ experts.mixtral = { MLP = MixtralSparseMoeBlock }
 
 local Qwen3MoeTopKRouter = nn.class()
 function Qwen3MoeTopKRouter:init(config)
+  self.norm_topk_prob = config.norm_topk_prob
   self.top_k = config.experts_per_token
   self.weight = nn.Parameter(torch.zeros({ config.experts, config.hidden }))
 end
@@ -95,6 +101,9 @@ function Qwen3MoeTopKRouter:forward(hidden_states)
   local router_logits = torch.linear(hidden_states, self.weight)
   local router_probs = torch.softmax(router_logits, -1, torch.float32)
   local router_top_value, router_indices = torch.topk(router_probs, self.top_k, -1)
+  if self.norm_topk_prob then
+    router_top_value:div_(router_top_value:sum(-1, true))
+  end
   router_top_value = router_top_value:to(router_logits.dtype)
   local router_scores = router_top_value
   return router_logits, router_scores, router_indices
@@ -113,7 +122,15 @@ function Qwen3MoeSparseMoeBlock:forward(hidden_states)
   return final_hidden_states:reshape(batch_size, sequence_length, hidden_dim)
 end
 
-experts.qwen3_moe = { MLP = Qwen3MoeSparseMoeBlock }
+experts.qwen3_moe = {}
+-- layer_idx counts from 1; mlp_only_layers from 0
+function experts.qwen3_moe.make_mlp(config, layer_idx)
+  local is_sparse = layer_idx % (config.sparse_step or 1) == 0
+  for _, layer in ipairs(config.mlp_only_layers or {}) do
+    is_sparse = is_sparse and layer ~= layer_idx - 1
+  end
+  return is_sparse and Qwen3MoeSparseMoeBlock(config) or llama.MLP(config)
+end
 
 -- ---- DeepSeek-V3 (models/deepseek_v3/modeling_deepseek_v3.py): experts in groups, shared experts beside ----
 
@@ -144,8 +161,11 @@ function DeepseekV3TopkRouter:forward(hidden_states)
   scores_for_choice = scores_for_choice:masked_fill(score_mask:to(torch.bool):bitwise_not(), -math.huge)
   local topk_indices = second(torch.topk(scores_for_choice, config.experts_per_token, -1))
   local topk_weights = scores:gather(1, topk_indices)
-  local denominator = topk_weights:sum(-1, true) + 1e-20
-  topk_weights:div_(denominator)
+  local denominator
+  if config.norm_topk_prob ~= false then
+    denominator = topk_weights:sum(-1, true) + 1e-20
+    topk_weights:div_(denominator)
+  end
   topk_weights = topk_weights * 2.5 -- routed_scaling_factor
   return router_logits, topk_weights, topk_indices
 end

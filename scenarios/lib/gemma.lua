@@ -2,6 +2,7 @@
 -- of 1 + weight in fp32, norms behind each block too, and scaled embeddings.
 local nn = use "nn"
 local llama = use "llama"
+local rope = use "rope"
 local gemma = {}
 
 local GemmaRMSNorm = nn.class()
@@ -33,14 +34,14 @@ end
 local Gemma3RotaryEmbedding = nn.class()
 function Gemma3RotaryEmbedding:init(config)
   for _, kind in ipairs(config.rotary_kinds) do
-    local curr_inv_freq = llama.compute_default_rope_parameters(config)
+    local curr_inv_freq = rope.compute(config.rotary_dim, config.ropes and config.ropes[kind] or rope.default)
     self[kind .. "_inv_freq"] = nn.Buffer(curr_inv_freq)
     self[kind .. "_original_inv_freq"] = nn.Buffer(curr_inv_freq:clone())
   end
 end
 function Gemma3RotaryEmbedding:init_weights(config)
   for _, kind in ipairs(config.rotary_kinds) do
-    local curr_inv_freq = llama.compute_default_rope_parameters(config)
+    local curr_inv_freq = rope.compute(config.rotary_dim, config.ropes and config.ropes[kind] or rope.default)
     self[kind .. "_inv_freq"]:copy_(curr_inv_freq)
     self[kind .. "_original_inv_freq"]:copy_(curr_inv_freq)
   end

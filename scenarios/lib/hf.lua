@@ -83,7 +83,35 @@ function NewGELUActivation:forward(input)
   return 0.5 * input * (1.0 + torch.tanh(math.sqrt(2.0 / math.pi) * (input + 0.044715 * torch.pow(input, 3.0))))
 end
 
-local activations = { gelu = nn.GELU, gelu_new = NewGELUActivation, relu = nn.ReLU, silu = nn.SiLU, tanh = nn.Tanh }
+local FastGELUActivation = nn.class()
+function FastGELUActivation:init() end
+function FastGELUActivation:forward(input)
+  return 0.5 * input * (1.0 + torch.tanh(input * 0.7978845608 * (1.0 + 0.044715 * input * input)))
+end
+
+local QuickGELUActivation = nn.class()
+function QuickGELUActivation:init() end
+function QuickGELUActivation:forward(input)
+  return input * torch.sigmoid(1.702 * input)
+end
+
+local ReLUSquaredActivation = nn.class()
+function ReLUSquaredActivation:init() end
+function ReLUSquaredActivation:forward(input)
+  local relu_applied = torch.relu(input)
+  local squared = torch.pow(relu_applied, 2)
+  return squared
+end
+
+local activations = {
+  gelu = nn.GELU, gelu_pytorch_tanh = nn.GELU, gelu_new = NewGELUActivation, gelu_fast = FastGELUActivation,
+  quick_gelu = QuickGELUActivation, relu = nn.ReLU, relu2 = ReLUSquaredActivation, silu = nn.SiLU, swish = nn.SiLU,
+  tanh = nn.Tanh, sigmoid = nn.Sigmoid,
+}
+-- The names that hf.activation knows, as in Transformers' ACT2FN.
+hf.activation_names = {
+  "gelu", "gelu_pytorch_tanh", "gelu_new", "gelu_fast", "quick_gelu", "relu", "relu2", "silu", "swish", "tanh", "sigmoid",
+}
 function hf.activation(name)
   return activations[name]()
 end

@@ -4,6 +4,8 @@
 local nn = use "nn"
 local F = use "functional"
 local masking = use "masking"
+local rope = use "rope"
+local hf = use "hf"
 local llama = {}
 
 local LlamaRMSNorm = nn.class()
@@ -21,23 +23,21 @@ end
 
 local LlamaRotaryEmbedding = nn.class()
 llama.RotaryEmbedding = LlamaRotaryEmbedding
-function llama.compute_default_rope_parameters(config)
-  local base, dim = 10000.0, config.rotary_dim
-  local inv_freq = 1.0 / (base ^ (torch.arange(0, dim, 2, torch.float32) / dim))
-  return inv_freq
-end
 function LlamaRotaryEmbedding:init(config)
-  local inv_freq = llama.compute_default_rope_parameters(config)
+  self.rope, self.dim = config.rope or rope.default, config.rotary_dim
+  local inv_freq = rope.compute(self.dim, self.rope)
   self.inv_freq = nn.Buffer(inv_freq)
   self.original_inv_freq = nn.Buffer(inv_freq:clone())
+  rope.prepare(self, self.rope)
 end
 -- PreTrainedModel._init_weights computes the frequencies once more and copies them
-function LlamaRotaryEmbedding:init_weights(config)
-  local buffer_value = llama.compute_default_rope_parameters(config)
+function LlamaRotaryEmbedding:init_weights()
+  local buffer_value = rope.compute(self.dim, self.rope)
   self.inv_freq:copy_(buffer_value)
   self.original_inv_freq:copy_(buffer_value)
 end
 function LlamaRotaryEmbedding:forward(x, position_ids)
+  rope.update(self, self.dim, self.rope, position_ids)
   return llama.rotary_embeddings(x, position_ids, self.inv_freq)
 end
 function llama.rotary_embeddings(x, position_ids, inv_freq)
@@ -69,10 +69,11 @@ local LlamaMLP = nn.class()
 llama.MLP = LlamaMLP
 function LlamaMLP:init(config, intermediate)
   intermediate = intermediate or config.intermediate
-  self.gate_proj = nn.Linear(config.hidden, intermediate, false)
-  self.up_proj = nn.Linear(config.hidden, intermediate, false)
-  self.down_proj = nn.Linear(intermediate, config.hidden, false)
-  self.act_fn = config.activation == "gelu" and nn.GELU() or nn.SiLU()
+  local bias = config.mlp_bias == true
+  self.gate_proj = nn.Linear(config.hidden, intermediate, bias)
+  self.up_proj = nn.Linear(config.hidden, intermediate, bias)
+  self.down_proj = nn.Linear(intermediate, config.hidden, bias)
+  self.act_fn = hf.activation(config.activation or "silu")
 end
 function LlamaMLP:forward(x)
   local down_proj = self.down_proj(self.act_fn(self.gate_proj(x)) * self.up_proj(x))
@@ -92,7 +93,7 @@ local function eager_attention_forward(module, query, key, value, attention_mask
   local key_states = repeat_kv(key, module.num_key_value_groups)
   local value_states = repeat_kv(value, module.num_key_value_groups)
   local attn_weights = torch.matmul(query, key_states:transpose(2, 3)) * module.scaling
-  if softcap then
+  if softcap and softcap > 0 then
     attn_weights = attn_weights / softcap
     attn_weights = torch.tanh(attn_weights)
     attn_weights = attn_weights * softcap
@@ -101,6 +102,7 @@ local function eager_attention_forward(module, query, key, value, attention_mask
     attn_weights = attn_weights + attention_mask
   end
   attn_weights = torch.softmax(attn_weights, -1, torch.float32):to(query.dtype)
+  attn_weights = torch.dropout(attn_weights, module.attention_dropout or 0.0, module.training ~= false)
   local attn_output = torch.matmul(attn_weights, value_states)
   attn_output = attn_output:transpose(1, 2):contiguous()
   return attn_output, attn_weights
@@ -130,7 +132,9 @@ local function sdpa_attention_forward(module, query, key, value, attention_mask)
     end
   end
   local is_causal = q_length > 1 and not attention_mask
-  local attn_output = torch.scaled_dot_product_attention(query, key, value, attention_mask, is_causal, enable_gqa)
+  local dropout = module.training ~= false and module.attention_dropout or 0.0
+  local attn_output =
+    torch.scaled_dot_product_attention(query, key, value, attention_mask, is_causal, enable_gqa, dropout)
   attn_output = attn_output:reshape(attn_output:size(0), -1, q_length, value:size(-1))
   attn_output = attn_output:transpose(1, 2):contiguous()
   return attn_output, nil
@@ -148,11 +152,12 @@ function LlamaAttention:init(config, layer_idx)
   self.num_key_value_groups = config.heads // config.kv_heads
   self.scaling = self.head_dim ^ -0.5
   self.softcap = config.attention_softcap
+  self.attention_dropout = config.attention_dropout
   self.attention_interface = llama.attention_interface(config)
   self.q_proj = nn.Linear(config.hidden, config.heads * self.head_dim, config.qkv_bias == true)
   self.k_proj = nn.Linear(config.hidden, config.kv_heads * self.head_dim, config.qkv_bias == true)
   self.v_proj = nn.Linear(config.hidden, config.kv_heads * self.head_dim, config.qkv_bias == true)
-  self.o_proj = nn.Linear(config.heads * self.head_dim, config.hidden, false)
+  self.o_proj = nn.Linear(config.heads * self.head_dim, config.hidden, config.o_bias == true)
   self.qk_norm = config.qk_norm -- on the head dim only: "projected" before heads go in front, "transposed" after
   if self.qk_norm then
     self.q_norm = config.classes.RMSNorm(self.head_dim)
@@ -280,7 +285,7 @@ function LlamaForCausalLM:forward(input_ids, labels, cache)
   local outputs = self.model(input_ids, cache)
   local hidden_states = outputs.last_hidden_state
   local logits = self.lm_head(hidden_states)
-  if self.config.final_softcap then
+  if self.config.final_softcap and self.config.final_softcap > 0 then
     logits = logits / self.config.final_softcap
     logits = torch.tanh(logits)
     logits = logits * self.config.final_softcap

@@ -2,6 +2,7 @@
 -- q, k and v, one for gate and up, and rotary embeddings of a part of the head.
 local nn = use "nn"
 local llama = use "llama"
+local hf = use "hf"
 local phi3 = {}
 
 local Phi3MLP = nn.class()
@@ -9,7 +10,7 @@ phi3.MLP = Phi3MLP
 function Phi3MLP:init(config)
   self.gate_up_proj = nn.Linear(config.hidden, 2 * config.intermediate, false)
   self.down_proj = nn.Linear(config.intermediate, config.hidden, false)
-  self.activation_fn = nn.SiLU()
+  self.activation_fn = hf.activation(config.activation or "silu")
 end
 function Phi3MLP:forward(hidden_states)
   local up_states = self.gate_up_proj(hidden_states)
@@ -38,6 +39,7 @@ function Phi3Attention:init(config, layer_idx)
   self.heads, self.kv_heads = config.heads, config.kv_heads
   self.num_key_value_groups = config.heads // config.kv_heads
   self.scaling = self.head_dim ^ -0.5
+  self.attention_dropout = config.attention_dropout
   self.attention_interface = llama.attention_interface(config)
   local op_size = config.heads * self.head_dim + 2 * (config.kv_heads * self.head_dim)
   self.o_proj = nn.Linear(config.heads * self.head_dim, config.hidden, false)
@@ -63,6 +65,29 @@ function Phi3Attention:forward(hidden_states, position_embeddings, attention_mas
   attn_output = attn_output:reshape(batch, seq, -1):contiguous()
   attn_output = self.o_proj(attn_output)
   return attn_output, attn_weights
+end
+
+local Phi3DecoderLayer = nn.class()
+phi3.DecoderLayer = Phi3DecoderLayer
+function Phi3DecoderLayer:init(config, layer_idx)
+  self.self_attn = Phi3Attention(config, layer_idx)
+  self.mlp = Phi3MLP(config)
+  self.input_layernorm = llama.RMSNorm(config.hidden)
+  self.post_attention_layernorm = llama.RMSNorm(config.hidden)
+  self.resid_attn_dropout = nn.Dropout(config.residual_dropout or 0.0)
+  self.resid_mlp_dropout = nn.Dropout(config.residual_dropout or 0.0)
+end
+function Phi3DecoderLayer:forward(hidden_states, attention_mask, position_embeddings, cache)
+  local residual = hidden_states
+  hidden_states = self.input_layernorm(hidden_states)
+  local _
+  hidden_states, _ = self.self_attn(hidden_states, position_embeddings, attention_mask, cache)
+  hidden_states = residual + self.resid_attn_dropout(hidden_states)
+  residual = hidden_states
+  hidden_states = self.post_attention_layernorm(hidden_states)
+  hidden_states = self.mlp(hidden_states)
+  hidden_states = residual + self.resid_mlp_dropout(hidden_states)
+  return hidden_states
 end
 
 return phi3

@@ -33,7 +33,7 @@ struct cli {
     size_t file_count;
     const char *sets[CLI_MAX_SETS];
     struct source_options source;
-    const char *json, *csv, *png, *svg, *size, *theme, *lang;
+    const char *output, *json, *csv, *png, *svg, *size, *theme, *lang;
     int width, height; /* of --size, in pixels; 0: not said */
     double tolerance;  /* < 0: none given */
     bool summary, quiet, all, help_scenario, help;
@@ -62,6 +62,7 @@ int cmd_validate(struct cli *cli);
 int cmd_info(struct cli *cli);
 int cmd_replay(struct cli *cli);
 int cmd_dump(struct cli *cli);
+int cmd_scenario(struct cli *cli);
 int cmd_devices(struct cli *cli);
 int cmd_frameworks(struct cli *cli);
 int cmd_ops(struct cli *cli);

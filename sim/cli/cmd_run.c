@@ -21,6 +21,10 @@ static int print_parameters(const struct cli *cli) {
     static const char *const types[] = {"integer", "number", "boolean", "text", "integers"};
     static_assert(sizeof types / sizeof types[0] == PARAM_INTEGERS + 1, "a word for each type");
     printf("%s: parameters (--set NAME=VALUE)\n", cli->files[0]);
+    int width = 16;
+    for (size_t i = 0; i < info.params.count; i++)
+        if (strlen(info.params.at[i].name) > (size_t)width)
+            width = (int)strlen(info.params.at[i].name);
     for (size_t i = 0; i < info.params.count; i++) {
         const struct scenario_param *p = &info.params.at[i];
         char range[96] = "";
@@ -30,9 +34,9 @@ static int print_parameters(const struct cli *cli) {
             snprintf(range, sizeof range, " (at least %.14g)", p->min);
         else if (p->has_max)
             snprintf(range, sizeof range, " (at most %.14g)", p->max);
-        printf("  %-16s %-8s default %-12s %s%s%s%s%s\n", p->name, types[p->type], p->default_text,
-               p->help, range, p->choices ? " [" : "", p->choices ? p->choices : "",
-               p->choices ? "]" : "");
+        printf("  %-*s %-8s default %-12s %s%s%s%s%s\n", width, p->name, types[p->type],
+               p->default_text, p->help, range, p->choices ? " [" : "",
+               p->choices ? p->choices : "", p->choices ? "]" : "");
     }
     scenario_info_fini(&info);
     return EXIT_FITS;

@@ -15,6 +15,7 @@ enum option_id {
     OPT_DEVICE,
     OPT_ALLOC,
     OPT_ALLOCATOR,
+    OPT_OUTPUT,
     OPT_JSON,
     OPT_CSV,
     OPT_PNG,
@@ -53,6 +54,7 @@ static const struct option options[] = {
      "allocator settings, as PYTORCH_ALLOC_CONF"},
     {OPT_ALLOCATOR, "--allocator", "NAME", " run view validate dump replay ",
      "another allocator than PyTorch's own (vramsim allocators)"},
+    {OPT_OUTPUT, "-o", "FILE", " scenario ", "where to; else standard output"},
     {OPT_JSON, "--json", "FILE", " run validate info replay ",
      "write the result as JSON; - is standard output"},
     {OPT_CSV, "--csv", "FILE", " run ", "write a row an event"},
@@ -167,6 +169,9 @@ static bool apply(struct cli *cli, const struct option *o, const char *value, st
         break;
     case OPT_ALLOCATOR:
         cli->source.allocator = value;
+        break;
+    case OPT_OUTPUT:
+        cli->output = value;
         break;
     case OPT_JSON:
         cli->json = value;

@@ -15,8 +15,8 @@
 static volatile sig_atomic_t interrupted;
 
 const struct command commands[] = {
-    {"run", "run SCENARIO.lua [options]", "simulate a scenario and report (the default)", 1, 1,
-     cmd_run},
+    {"run", "run SCENARIO.lua|CONFIG.json [options]",
+     "simulate a scenario and report (the default)", 1, 1, cmd_run},
     {"view", "view FILE [FILE2] [options]", "open scenarios or traces in the viewer", 1, 2,
      cmd_view},
     {"validate", "validate SCENARIO.lua TRACE [options]",
@@ -27,6 +27,8 @@ const struct command commands[] = {
      cmd_replay},
     {"dump", "dump tape|schedule|requests|timeline FILE [options]", "any stage as text", 2, 2,
      cmd_dump},
+    {"scenario", "scenario CONFIG.json [-o FILE.lua]",
+     "a config of Transformers as a scenario, for editing", 1, 1, cmd_scenario},
     {"devices", "devices", "the cards", 0, 0, cmd_devices},
     {"frameworks", "frameworks", "the modelled releases", 0, 0, cmd_frameworks},
     {"allocators", "allocators", "the models of allocators", 0, 0, cmd_allocators},

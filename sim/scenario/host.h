@@ -12,6 +12,8 @@
 #include "scenario.h"
 #include "text.h"
 
+struct json_t;
+
 enum { HOST_PATH_BYTES = 4096 + 256 }; /* a folder and a name for `use` */
 
 struct host {
@@ -20,6 +22,7 @@ struct host {
     const struct scenario_options *options;
     struct scenario_info *info;
     struct names names;
+    struct json_t *config;             /* while it is read: config.c */
     ARRAY(struct tensor_list *) lists; /* all that were made; some are kept to the end */
     struct error error;                /* why the run was stopped, when `stopped` */
     /* by a limit, an interrupt, --help-scenario or the device's end: not a Lua error */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config.h"
 #include "host.h"
 
 enum { HOOK_COUNT = 100000 };
@@ -177,13 +178,17 @@ static int protected_run(lua_State *L) {
     struct host *host = host_of(L);
     open_all(L);
     struct error err = {0};
-    if (!sandbox_load(L, host->path, &err)) {
+    bool is_config = scenario_is_config(host->path);
+    if (!is_config && !sandbox_load(L, host->path, &err)) {
         host->error = err;
         host->stopped = true;
         return luaL_error(L, "%s", err.text);
     }
     lua_sethook(L, hook, LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT, HOOK_COUNT);
-    lua_call(L, 0, 0);
+    if (is_config)
+        config_run(L, host);
+    else
+        lua_call(L, 0, 0);
     lua_sethook(L, NULL, 0, 0);
     phases_close(L, host);
     host_check(L, host);
@@ -252,6 +257,7 @@ bool scenario_run(const char *path, const struct scenario_options *options, stru
     names_release(tape, &host->traceback);
     array_fini(&host->traceback);
     lists_fini(host);
+    config_fini(host);
     lua_close(L);
     xfree(host);
     return ok;

@@ -16,6 +16,7 @@
 
 struct error;
 struct tape;
+struct text;
 
 enum param_type { PARAM_INTEGER, PARAM_NUMBER, PARAM_BOOLEAN, PARAM_TEXT, PARAM_INTEGERS };
 
@@ -41,10 +42,15 @@ struct scenario_options {
     size_t set_count;
     const char *library_dir;   /* scenarios/lib; NULL: `lib` beside the scenario */
     bool only_parameters;      /* stop once the parameters are declared: --help-scenario */
+    struct text *as_lua;       /* (optional) a config is not run but written here as a scenario */
     uint64_t max_instructions; /* 0: the default */
     size_t max_lua_bytes;      /* 0: the default */
     const volatile sig_atomic_t *interrupted; /* polled; NULL: never */
 };
+
+/* Whether a file is a config of Transformers or PEFT (config.json, adapter_config.json), told by what
+ * is in it: a JSON object with the keys of one. scenario_run runs such a file like a scenario. */
+bool scenario_is_config(const char *path);
 
 void scenario_info_fini(struct scenario_info *info);
 

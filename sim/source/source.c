@@ -1,8 +1,10 @@
 /* source.c: see source.h. */
 #include "source.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "engine.h"
 #include "error.h"
@@ -13,7 +15,7 @@
 
 bool source_is_scenario(const char *path) {
     size_t n = strlen(path);
-    return n >= 4 && strcmp(path + n - 4, ".lua") == 0;
+    return (n >= 4 && strcmp(path + n - 4, ".lua") == 0) || scenario_is_config(path);
 }
 
 void source_result_fini(struct source_result *result) {
@@ -185,8 +187,10 @@ static void ignore_synchronize(void *user) {
     (void)user;
 }
 
-bool source_parameters(const char *path, const struct source_options *options,
-                       struct scenario_info *info, struct error *err) {
+/* The scenario's own code alone: it is left before it makes a tensor. */
+static bool run_without_device(const char *path, const struct source_options *options,
+                               const struct scenario_options *scenario, struct scenario_info *info,
+                               struct error *err) {
     struct source_result resolved = {0};
     if (!resolve(options, &resolved, err))
         return false;
@@ -197,14 +201,35 @@ bool source_parameters(const char *path, const struct source_options *options,
                              .synchronize = ignore_synchronize};
     struct tape tape;
     bool ok = tape_init(&tape, &sink, resolved.framework, &resolved.device);
-    struct scenario_options scenario = scenario_options_of(options);
-    scenario.only_parameters = true;
     memset(info, 0, sizeof *info);
-    ok = ok ? scenario_run(path, &scenario, &tape, info, err) : error_host_memory(err);
+    ok = ok ? scenario_run(path, scenario, &tape, info, err) : error_host_memory(err);
     tape_fini(&tape);
     if (!ok)
         scenario_info_fini(info);
     return ok;
+}
+
+bool source_parameters(const char *path, const struct source_options *options,
+                       struct scenario_info *info, struct error *err) {
+    struct scenario_options scenario = scenario_options_of(options);
+    scenario.only_parameters = true;
+    return run_without_device(path, options, &scenario, info, err);
+}
+
+bool source_write_scenario(const char *path, const struct source_options *options, struct text *out,
+                           struct error *err) {
+    if (access(path, R_OK) != 0)
+        return error_set(err, ERROR_USAGE, "%s: %s", path, strerror(errno));
+    if (!scenario_is_config(path))
+        return error_set(err, ERROR_USAGE,
+                         "%s: expected a config of Transformers: JSON with a model_type", path);
+    struct scenario_options scenario = scenario_options_of(options);
+    scenario.as_lua = out;
+    struct scenario_info info;
+    if (!run_without_device(path, options, &scenario, &info, err))
+        return false;
+    scenario_info_fini(&info);
+    return true;
 }
 
 bool source_open(const char *path, const struct source_options *options, struct timeline **tl,

@@ -53,7 +53,7 @@ struct source_result {
     struct trace_facts facts;
 };
 
-/* Scenarios are Lua files: their name ends in .lua. */
+/* Scenarios are Lua files, whose name ends in .lua, and configs of Transformers (scenario_is_config). */
 bool source_is_scenario(const char *path);
 bool source_run(const char *path, const struct source_options *options, struct source_result *out,
                 struct error *err);
@@ -61,6 +61,9 @@ void source_result_fini(struct source_result *result);
 /* Only the declared parameters of a scenario. `info` is the caller's (scenario_info_fini). */
 bool source_parameters(const char *path, const struct source_options *options,
                        struct scenario_info *info, struct error *err);
+/* The scenario that a config of Transformers stands for, as Lua text. */
+bool source_write_scenario(const char *path, const struct source_options *options, struct text *out,
+                           struct error *err);
 /* False: none of the files is a scenario, and an option was given that only a simulation heeds. */
 bool source_check_options(const char *const *paths, size_t count,
                           const struct source_options *options, struct error *err);

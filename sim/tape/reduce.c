@@ -353,11 +353,20 @@ static void run_vector_norm(struct tape *tape, struct op_call *call) {
     run_reduction(tape, call, NULL, call->arg[0].tensor->dtype);
 }
 
+static void run_max(struct tape *tape, struct op_call *call) {
+    struct tensor *t = call->arg[0].tensor;
+    if (tape->grad_enabled && t->requires_grad)
+        tape_fail(tape, ERROR_BAD_SCENARIO,
+                  "max: its gradient is not modelled yet; call it under no_grad");
+    call->out[call->out_count++] = aten_max_all(tape, t);
+}
+
 const struct op ops_reduce[] = {
     {"sum", "self:T dim:i? keepdim:b=0", AUTOCAST_FP32, "sum over a dim or all", run_sum, NULL},
     {"mean", "self:T dim:i? keepdim:b=0", AUTOCAST_NONE, "mean over a dim or all", run_mean, NULL},
     {"all", "self:T dim:i? keepdim:b=0", AUTOCAST_NONE, "whether all are true", run_all, NULL},
     {"vector_norm", "self:T dim:i? keepdim:b=0", AUTOCAST_FP32, "2-norm", run_vector_norm,
      "aten::linalg_vector_norm"},
+    {"max", "self:T", AUTOCAST_NONE, "the largest of all", run_max, NULL},
     {0},
 };

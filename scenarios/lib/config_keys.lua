@@ -1,0 +1,106 @@
+-- config_keys.lua: the keys of Transformers' configs (5.24): what each means here, those that do not matter to memory, and
+-- those that would change the step and are not modelled. Which family takes which, with which default: config_families.lua.
+local hf = use "hf"
+local config_keys = {}
+
+-- JSON's null, Python's None
+config_keys.null = setmetatable({}, { __name = "null", __tostring = function() return "null" end })
+
+-- KEY = { help, none = the value that stands for None, min =, max =, one_of = }
+config_keys.known = {
+  vocab_size = { "size of the vocabulary", min = 1 },
+  hidden_size = { "width of the residual stream", min = 1 },
+  intermediate_size = { "width of the MLP", min = 1 },
+  num_hidden_layers = { "layers", min = 1, max = 10000 },
+  num_attention_heads = { "attention heads", min = 1 },
+  num_key_value_heads = { "key/value heads; 0 = heads", none = 0, min = 0 },
+  head_dim = { "width of a head; 0 = hidden_size / heads", none = 0, min = 0 },
+  hidden_act = { "activation of the MLP", one_of = hf.activation_names },
+  hidden_activation = { "activation of the MLP", one_of = hf.activation_names },
+  max_position_embeddings = { "longest sequence", min = 1 },
+  original_max_position_embeddings = { "longest sequence before rope scaling; 0 = as max_position_embeddings", none = 0, min = 0 },
+  tie_word_embeddings = { "the head shares the embedding's weight" },
+  attention_bias = { "biases in the attention's projections" },
+  mlp_bias = { "biases in the MLP" },
+  attention_dropout = { "dropout of attention", none = 0.0, min = 0, max = 0.99 },
+  resid_pdrop = { "dropout of residuals", min = 0, max = 0.99 },
+  sliding_window = { "keys that a sliding layer sees; 0 = all", none = 0, min = 0 },
+  use_sliding_window = { "some layers slide" },
+  max_window_layers = { "first layer that slides", min = 0 },
+  sliding_window_pattern = { "one layer of so many sees everything", min = 1 },
+  layer_types = { "1 for each layer that slides, 0 for one that does not; empty = as the family has it", none = {} },
+  attn_logit_softcapping = { "attention is capped at this; 0 = not", none = 0.0, min = 0 },
+  final_logit_softcapping = { "logits are capped at this; 0 = not", none = 0.0, min = 0 },
+  partial_rotary_factor = { "part of a head that turns", min = 0, max = 1 },
+  num_local_experts = { "experts a layer", min = 1 },
+  num_experts = { "experts a layer", min = 1 },
+  n_routed_experts = { "experts a layer", min = 1 },
+  num_experts_per_tok = { "experts that a token goes through", min = 1 },
+  moe_intermediate_size = { "width of an expert's MLP", min = 1 },
+  norm_topk_prob = { "weights of a token's experts sum to 1" },
+  router_jitter_noise = { "noise on what the router sees", min = 0 },
+  decoder_sparse_step = { "one layer of so many has experts", min = 1 },
+  mlp_only_layers = { "layers (from 0) with an MLP in place of experts", none = {} },
+  n_shared_experts = { "experts that every token goes through", min = 1 },
+  n_group = { "groups of experts", min = 1 },
+  topk_group = { "groups that a token may choose from", min = 1 },
+  first_k_dense_replace = { "first layers, with an MLP", min = 0 },
+  q_lora_rank = { "width of compressed queries; 0 = not compressed", none = 0, min = 0 },
+  kv_lora_rank = { "width of compressed keys and values", min = 1 },
+  qk_rope_head_dim = { "part of a head with rotary embeddings", min = 2 },
+  qk_nope_head_dim = { "part of a head without", min = 1 },
+  v_head_dim = { "width of a head's values", min = 1 },
+  rope_interleave = { "rotary embeddings turn neighbours" },
+}
+
+-- Of no matter to memory: values, names, tokens, generation, how a checkpoint was made.
+config_keys.inert = {
+  "model_type", "architectures", "transformers_version", "_name_or_path", "name_or_path", "_commit_hash", "torch_dtype", "dtype",
+  "return_dict", "label2id", "id2label", "num_labels", "problem_type", "is_encoder_decoder", "finetuning_task", "task_specific_params",
+  "tokenizer_class", "prefix", "bos_token_id", "eos_token_id", "pad_token_id", "sep_token_id", "unk_token_id", "mask_token_id",
+  "cls_token_id", "decoder_start_token_id", "initializer_range", "rms_norm_eps", "layer_norm_eps", "layer_norm_epsilon",
+  "initializer_factor", "init_std", "use_cache", "pretraining_tp", "gradient_checkpointing", "torchscript", "use_bfloat16", "pruned_heads",
+  "tf_legacy_loss", "model_max_length", "rope_theta", "rope_scaling", "rope_parameters", "rope_local_base_freq", "cache_implementation",
+  "query_pre_attn_scalar", "attn_implementation", "_attn_implementation", "_flash_attn_2_enabled", "unsloth_version", "unsloth_fixed",
+  -- generation
+  "assistant_confidence_threshold", "assistant_lookbehind", "bad_words_ids", "begin_suppress_tokens", "diversity_penalty",
+  "do_sample", "early_stopping", "encoder_no_repeat_ngram_size", "encoder_repetition_penalty", "epsilon_cutoff", "eta_cutoff",
+  "exponential_decay_length_penalty", "forced_bos_token_id", "forced_eos_token_id", "forced_decoder_ids", "length_penalty", "max_length", "min_length",
+  "max_new_tokens", "no_repeat_ngram_size", "num_assistant_tokens", "num_assistant_tokens_schedule", "num_beam_groups", "num_beams",
+  "num_return_sequences", "output_scores", "remove_invalid_values", "repetition_penalty", "return_dict_in_generate", "suppress_tokens",
+  "router_aux_loss_coef", "target_lookbehind", "temperature", "top_k", "top_p", "typical_p",
+}
+
+local function is_on(value)
+  return value == true
+end
+
+-- KEY = { when(value) -> bool, what is not modelled and what to do }
+config_keys.refused = {
+  quantization_config = {
+    function()
+      return true
+    end,
+    "quantised weights are not modelled: take the key out, and the weights are those of dtype",
+  },
+  output_hidden_states = { is_on, "kept hidden states are not modelled: set it to false" },
+  output_attentions = { is_on, "kept attention weights are not modelled: set it to false" },
+  is_decoder = { is_on, "the causal form is not modelled: set it to false" },
+  add_cross_attention = { is_on, "cross attention is not modelled here: set it to false" },
+  use_bidirectional_attention = { is_on, "attention in both directions is not modelled: set it to false" },
+  chunk_size_feed_forward = {
+    function(value)
+      return value ~= 0
+    end,
+    "chunks of the MLP are not modelled: set it to 0",
+  },
+  output_router_logits = { is_on, "the router's loss is not modelled: set it to false" },
+  text_config = {
+    function()
+      return true
+    end,
+    "a model of text and pictures is not modelled: run what stands in text_config as a config of its own",
+  },
+}
+
+return config_keys
