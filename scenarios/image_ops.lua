@@ -1,9 +1,12 @@
 -- image_ops.lua: the ops on images that no model of these scenarios runs, forward and backward, for a recording to compare with.
+local cudnn = use "cudnn"
 local nn = use "nn"
 local p = parameters {
   { "channels_last", false, "images in channels_last" },
   { "dtype", "fp32", "type of everything", one_of = { "fp32", "bf16", "fp16" } },
+  cudnn.workspace,
 }
+cudnn.configure(p)
 torch.set_default_dtype(p.dtype)
 local function param(...)
   return nn.Parameter(torch.empty({ ... }))

@@ -1,4 +1,5 @@
 -- unet.lua: training steps of a diffusion U-Net (diffusers' UNet2DModel) that predicts the noise in an image.
+local cudnn = use "cudnn"
 local nn = use "nn"
 local training = use "training"
 local unet = use "unet_2d"
@@ -15,9 +16,10 @@ local p = parameters(training.parameters {
   { "dropout", 0.0, "in resnet blocks", min = 0, max = 0.99 },
   { "batch", 4, "images a step (a micro-batch)", min = 1 },
   { "channels_last", false, "model and images in channels_last" },
+  cudnn.workspace,
 })
 
-note "the workspace of convolutions is cuDNN's choice and not counted: a real run asks for more while one runs"
+cudnn.configure(p)
 local model = training.build(function()
   return nn.cuda(function()
     return unet.UNet2DModel(p)

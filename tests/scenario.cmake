@@ -20,6 +20,7 @@ if(Python3_FOUND) # `names_prop.py PROGRAM COUNT SEED FOLDER` for a longer run; 
 endif()
 
 vs_test(tensor USES tape)
+vs_test(conv_workspace USES tape)
 vs_test(backward USES scenario)
 vs_test(ops_table USES tape PRIVATE m)
 vs_test(marks USES scenario)

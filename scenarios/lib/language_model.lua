@@ -46,6 +46,7 @@ end
 -- The loss of one batch without gradients.
 local function evaluate(model, p, input_ids)
   nn.train(model, false)
+  end_step()
   phase "evaluation"
   torch.no_grad(torch.autocast, p.autocast, model, input_ids, input_ids)
   nn.train(model, true)

@@ -1,6 +1,7 @@
 -- vision_training.lua: training steps of an image classifier on zeros, shared by the scenarios of the models.
 local nn = use "nn"
 local F = use "functional"
+local cudnn = use "cudnn"
 local training = use "training"
 local vision = use "vision"
 local vision_training = {}
@@ -13,6 +14,7 @@ function vision_training.run(defaults)
     { "image_size", 224, "height and width of an image", min = 1 },
     { "classes", 1000, "classes", min = 1 },
     { "channels_last", false, "model and images in channels_last" },
+    cudnn.workspace,
     { "eval", false, "model.eval(): running statistics, no dropout, gradients all the same" },
   }
   local own = {}
@@ -26,7 +28,7 @@ function vision_training.run(defaults)
     end
   end
   local p = parameters(training.parameters(all))
-  note "the workspace of convolutions is cuDNN's choice and not counted: a real run asks for more while one runs"
+  cudnn.configure(p)
   local make = vision.models[p.model]
   assert(make, "model: not known: " .. p.model)
   local model = nn.cuda(function()

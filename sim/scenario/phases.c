@@ -68,6 +68,12 @@ void phases_close(lua_State *L, struct host *host) {
     close_step(host);
 }
 
+/* end_step(): what follows, until the next begin_step, belongs to no step */
+static int end_step(lua_State *L) {
+    phases_close(L, host_of(L));
+    return 0;
+}
+
 static int mark(lua_State *L) {
     (void)L;
     return 0;
@@ -106,6 +112,15 @@ static int set_default_device(lua_State *L) {
 /* torch.set_cudnn_enabled(on): torch.backends.cudnn.enabled */
 static int set_cudnn_enabled(lua_State *L) {
     host_of(L)->tape->cudnn_disabled = lua_toboolean(L, 1) == 0;
+    return 0;
+}
+
+/* torch.set_cudnn_workspace("estimate" or "none"): whether convolutions ask for what cuDNN may take */
+static int set_cudnn_workspace(lua_State *L) {
+    const char *name = luaL_checkstring(L, 1);
+    luaL_argcheck(L, strcmp(name, "estimate") == 0 || strcmp(name, "none") == 0, 1,
+                  "'estimate' or 'none' expected");
+    host_of(L)->tape->cudnn_workspace_none = strcmp(name, "none") == 0;
     return 0;
 }
 
@@ -219,6 +234,7 @@ void phases_open(lua_State *L) {
         {"set_default_dtype", set_default_dtype},
         {"set_default_device", set_default_device},
         {"set_cudnn_enabled", set_cudnn_enabled},
+        {"set_cudnn_workspace", set_cudnn_workspace},
         {"set_grad_enabled", set_grad_enabled},
         {"is_grad_enabled", is_grad_enabled},
         {"set_per_process_memory_fraction", set_per_process_memory_fraction},
@@ -231,7 +247,7 @@ void phases_open(lua_State *L) {
         {"keep", keep},
         {"synchronize", synchronize},
         {NULL, NULL}};
-    static const lua_CFunction watched[] = {mark, phase, begin_step,     synchronize,
+    static const lua_CFunction watched[] = {mark, phase, begin_step,     end_step,      synchronize,
                                             hold, keep,  autocast_enter, autocast_leave};
     for (size_t i = 0; i < sizeof watched / sizeof watched[0]; i++)
         names_watch(L, watched[i]);
@@ -240,5 +256,6 @@ void phases_open(lua_State *L) {
     luaL_setfuncs(L, functions, 0);
     lua_register(L, "phase", phase);
     lua_register(L, "begin_step", begin_step);
+    lua_register(L, "end_step", end_step);
     lua_register(L, "__mark", mark);
 }

@@ -66,6 +66,8 @@ static bool simulate(const char *path, const struct source_options *options, str
     struct scenario_options scenario = scenario_options_of(options);
     bool ok = scenario_run(path, &scenario, &tape, &out->info, err);
     out->ran_out = tape.status == TAPE_OUT_OF_MEMORY;
+    if (ok && tape.caveat && !array_push(&out->info.notes, tape.caveat))
+        ok = error_host_memory(err);
     tape_fini(&tape);
     const struct error *swallowed = engine_error(engine);
     if (swallowed->code != ERROR_NONE) {

@@ -2,10 +2,10 @@
  * (native/cudnn/ConvShared.cpp) or, for depthwise ones that cuDNN is not asked to do, to the native
  * kernel (cuda/DepthwiseConv2d.cu).
  *
- * What cuDNN takes as workspace is its own choice of algorithm and not known here:
- * none is asked for. */
+ * What cuDNN takes as workspace is its own choice of algorithm: an estimate, or none. */
 #include <string.h>
 
+#include "conv_workspace.h"
 #include "memory_format.h"
 #include "op.h"
 
@@ -116,6 +116,43 @@ static struct shape output_shape(const struct conv *c, const struct shape *input
     return out;
 }
 
+/* A call of cuDNN: what it asks for, given back when its kernel is under way. `x` and `y`: the images
+ * of the forward's input and output, or their gradients. */
+static void cudnn_kernel(struct tape *tape, const char *name, enum conv_pass pass,
+                         const struct conv *c, struct tensor *x, struct tensor *w,
+                         struct tensor *y) {
+    struct tensor *workspace = NULL;
+    struct tensor *in = c->transposed ? y : x, *out = c->transposed ? x : y;
+    bool flat = c->dims == 2;
+    struct conv_problem problem = {
+        .dtype = x->dtype,
+        .channels_last = tensor_suggest_format(x) == FORMAT_CHANNELS_LAST,
+        .plain =
+            flat && c->groups == 1 && c->dilation[0] == 1 && c->dilation[1] == 1 && !c->transposed,
+        .unit_step = c->stride[0] == 1 && c->stride[1] == 1 && (flat || c->stride[2] == 1),
+        .filter = {w->shape.size[2], w->shape.size[3]},
+        .batch = in->shape.size[0],
+        .in_channels = in->shape.size[1],
+        .out_channels = out->shape.size[1],
+        .out_height = out->shape.size[2],
+        .out_width = out->shape.size[3],
+        .input_bytes = tensor_nbytes(in),
+        .weight_bytes = tensor_nbytes(w),
+        .output_bytes = tensor_nbytes(out)};
+    uint64_t bytes =
+        tape->cudnn_workspace_none ? 0 : conv_workspace_estimate(tape->device, &problem, pass);
+    if (bytes > 0) {
+        tape->caveat =
+            "workspaces of convolutions are estimated, cuDNN chooses its own: an exact run "
+            "without them is torch.set_cudnn_workspace(\"none\"), in the scenarios here "
+            "--set cudnn_workspace=none";
+        workspace = tape_new_bytes(tape, bytes, CATEGORY_WORKSPACE);
+    }
+    conv_kernel(tape, name, w, c->transposed ? x : y, x, w, y);
+    if (workspace)
+        tensor_unref(tape, workspace);
+}
+
 /* Below autograd: cudnn_convolution(_bias), cudnn_convolution_transpose, _conv_depthwise2d. The
  * input is copied to the format where the backend is called, the weight inside it, with the output
  * there. */
@@ -128,8 +165,10 @@ static struct tensor *forward(struct tape *tape, const struct conv *c, struct te
     struct tensor *x = aten_contiguous_format(tape, input, format);
     struct tensor *out = tape_new_format(tape, input->dtype, shape, format);
     struct tensor *w = aten_contiguous_format(tape, weight, format);
-    conv_kernel(tape, native ? "conv_depthwise2d" : "conv", weight, c->transposed ? input : out, x,
-                w, out);
+    if (native)
+        conv_kernel(tape, "conv_depthwise2d", weight, out, x, w, out);
+    else
+        cudnn_kernel(tape, "conv", CONV_FORWARD, c, x, w, out);
     tensor_unref(tape, x);
     tensor_unref(tape, w);
     tape->grad_enabled = grad;
@@ -167,7 +206,7 @@ static struct tensor *grad_input(struct tape *tape, const struct conv *c, const 
     struct tensor *out = tape_new_format(tape, grad->dtype, shape, format);
     struct tensor *w = aten_contiguous_format(tape, weight, format);
     struct tensor *g = aten_contiguous_format(tape, grad, format);
-    conv_kernel(tape, "conv_backward_input", weight, c->transposed ? out : grad, g, w, out);
+    cudnn_kernel(tape, "conv_backward_input", CONV_BACKWARD_INPUT, c, out, w, g);
     tensor_unref(tape, w);
     tensor_unref(tape, g);
     return out;
@@ -179,7 +218,7 @@ static struct tensor *grad_weight(struct tape *tape, const struct conv *c, struc
     struct tensor *g = aten_contiguous_format(tape, grad, format);
     struct tensor *x = aten_contiguous_format(tape, input, format);
     struct tensor *out = tape_new_format(tape, grad->dtype, &weight->shape, format);
-    conv_kernel(tape, "conv_backward_weight", weight, c->transposed ? input : grad, g, x, out);
+    cudnn_kernel(tape, "conv_backward_weight", CONV_BACKWARD_WEIGHT, c, x, out, g);
     tensor_unref(tape, g);
     tensor_unref(tape, x);
     return out;

@@ -109,10 +109,12 @@ struct tape {
     unsigned thread;
     bool grad_enabled;
     const struct saved_hooks *saved_hooks; /* innermost; NULL: none */
-    enum dtype default_dtype; /* of factories without a dtype; torch.set_default_dtype */
-    bool default_host;        /* factories make host tensors; torch.set_default_device("cpu") */
-    bool cudnn_disabled;      /* torch.backends.cudnn.enabled = False */
-    enum dtype autocast;      /* DTYPE_NONE: off */
+    enum dtype default_dtype;  /* of factories without a dtype; torch.set_default_dtype */
+    bool default_host;         /* factories make host tensors; torch.set_default_device("cpu") */
+    bool cudnn_disabled;       /* torch.backends.cudnn.enabled = False */
+    bool cudnn_workspace_none; /* else estimated: conv_workspace.h */
+    const char *caveat;        /* what in the requests is an estimate; NULL: nothing */
+    enum dtype autocast;       /* DTYPE_NONE: off */
     unsigned autocast_depth;
     ARRAY(struct autocast_entry) autocast_cache;
     ARRAY(struct tape_workspace) workspaces;
