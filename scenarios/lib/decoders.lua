@@ -46,9 +46,13 @@ local rows = {
 function decoders.rows(defaults)
   local all = language_model.parameters(rows, true)
   for _, row in ipairs(all) do
-    if defaults[row[1]] ~= nil then
-      row[2] = defaults[row[1]]
+    local wanted = defaults[row[1]]
+    if wanted ~= nil then
+      row[2], defaults[row[1]] = wanted, nil
     end
+  end
+  for unknown in pairs(defaults) do
+    error("decoders.rows: there is no parameter '" .. tostring(unknown) .. "'")
   end
   return all
 end

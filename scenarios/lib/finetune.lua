@@ -3,14 +3,18 @@
 local nn = use "nn"
 local lora = use "lora"
 local checkpoint = use "checkpoint"
+local bitsandbytes = use "bitsandbytes"
 local finetune = {}
 
 finetune.rows = {
+  { "quantize", "none", "linear layers but the head with weights of 4 bits (bitsandbytes); double: their scales quantized too",
+    one_of = { "none", "nf4", "nf4_double" } },
+  { "prepare_kbit", false, "quantize: as Transformers loads it and prepare_model_for_kbit_training leaves it: other weights float32" },
   { "lora", 0, "rank of LoRA adapters, which alone are trained; 0 = none", min = 0 },
   { "lora_targets", "qv", "layers with adapters: queries and values, all of the attention, or all linear ones",
     one_of = lora.target_names },
   { "lora_dropout", 0.0, "dropout before the adapters", min = 0, max = 1 },
-  { "input_require_grads", false, "the embedding's output gets a gradient (enable_input_require_grads)" },
+  { "input_require_grads", false, "the embedding's output gets a gradient (enable_input_require_grads), as with a checkpoint" },
   { "checkpoint", "none", "activation checkpointing of the layers", one_of = { "none", "reentrant", "nonreentrant" } },
   { "checkpoint_every", 1, "checkpoint the first of every so many layers", min = 1 },
   { "save_on_cpu", false, "saved tensors go to the host during the forward" },
@@ -42,15 +46,37 @@ local function input_embedding(model)
   return first
 end
 
+-- make() is the model; with quantized weights it is built in host memory, quantized on its way to the device.
+function finetune.build(p, make)
+  if not p.quantize or p.quantize == "none" then
+    return make()
+  end
+  return nn.cuda(function()
+    local model = make()
+    bitsandbytes.quantize_linears(model, p.quantize == "nf4_double", p.dtype, function(name)
+      return name == "lm_head"
+    end)
+    return model
+  end)
+end
+
 -- In the order of the scripts that this follows: get_peft_model before gradient_checkpointing_enable.
 function finetune.apply(p, model)
+  if p.prepare_kbit then
+    assert(p.quantize ~= "none", "prepare_kbit is for quantized weights: set quantize too")
+    lora.prepare_model_for_kbit_training(model)
+  end
   if p.input_require_grads then
     lora.enable_input_require_grads(input_embedding(model))
   end
   if p.lora > 0 then
-    lora.get_peft_model(model, lora.targets[p.lora_targets], { r = p.lora, lora_alpha = 2 * p.lora, lora_dropout = p.lora_dropout })
+    lora.get_peft_model(model, lora.targets[p.lora_targets],
+      { r = p.lora, lora_alpha = 2 * p.lora, lora_dropout = p.lora_dropout, loaded_in_4bit = p.prepare_kbit })
   end
   if p.checkpoint ~= "none" then
+    if not p.input_require_grads then -- gradient_checkpointing_enable does it itself
+      lora.enable_input_require_grads(input_embedding(model))
+    end
     for _, layers in ipairs(layer_lists(model, {})) do
       checkpoint.enable(layers, p.checkpoint == "reentrant", p.checkpoint_every)
     end

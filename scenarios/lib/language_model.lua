@@ -99,7 +99,9 @@ function language_model.run(p, build)
   if p.memory_fraction < 1 then
     torch.set_per_process_memory_fraction(p.memory_fraction)
   end
-  local model = build(p)
+  local model = finetune.build(p, function()
+    return build(p)
+  end)
   finetune.apply(p, model)
   if p.mode == "generate" then
     begin_step(1)

@@ -29,10 +29,12 @@ end
 lora.Linear = nn.class()
 function lora.Linear:init(base_layer, r, lora_alpha, lora_dropout)
   local out_features, in_features = base_layer.weight:size(0), base_layer.weight:size(1)
+  local dtype = base_layer.weight.dtype
   if base_layer.is_transposed then -- Conv1D
     out_features, in_features = in_features, out_features
+  elseif base_layer.compute_dtype then -- a quantized layer
+    out_features, in_features, dtype = base_layer.out_features, base_layer.in_features, base_layer.compute_dtype
   end
-  local dtype = base_layer.weight.dtype
   self.base_layer = base_layer
   self.scaling = lora_alpha / r
   self.lora_dropout = lora_dropout > 0 and nn.Dropout(lora_dropout) or Identity()
@@ -48,6 +50,26 @@ function lora.Linear:forward(x)
   return result
 end
 
+-- The same around a layer that Transformers has loaded with 4 bits (tuners/lora/bnb.py): the result is cloned.
+lora.Linear4bit = nn.class()
+lora.Linear4bit.init = lora.Linear.init
+function lora.Linear4bit:forward(x)
+  local result = self.base_layer(x)
+  result = result:clone()
+  local requires_conversion = torch.autocast_dtype() == "none"
+  local expected_dtype
+  if requires_conversion then
+    expected_dtype = result.dtype
+    x = x:to(self.lora_A.weight.dtype)
+  end
+  local output = self.lora_B(self.lora_A(self.lora_dropout(x))) * self.scaling
+  if requires_conversion then
+    output = output:to(expected_dtype)
+  end
+  result = result + output
+  return result
+end
+
 local function freeze(module)
   for _, key in ipairs(module._members) do
     if type(module[key]) == "userdata" then
@@ -57,14 +79,14 @@ local function freeze(module)
 end
 
 -- 16-bit adapters become float32 (autocast_adapter_dtype)
-local function cast_adapter_dtype(weight)
+local function cast_to_float32(weight)
   if weight.dtype == torch.bfloat16 or weight.dtype == torch.float16 then
     nn.set_data(weight, torch.no_grad(torch.to, weight, torch.float32))
   end
 end
 
 -- get_peft_model: freezes the model and puts adapters at the layers of the names in `targets`.
--- config: r lora_alpha lora_dropout autocast_adapter_dtype (true when nil)
+-- config: r lora_alpha lora_dropout loaded_in_4bit autocast_adapter_dtype (true when nil)
 function lora.get_peft_model(model, targets, config)
   local is_target, adapted = {}, {}
   for _, name in ipairs(targets) do
@@ -74,7 +96,8 @@ function lora.get_peft_model(model, targets, config)
   nn.each_module(model, function(module, name)
     for _, key in ipairs(module._members) do
       if (is_target[key] or is_target[tostring(name) .. "." .. tostring(key)]) and type(module[key]) == "table" then
-        module[key] = lora.Linear(module[key], config.r, config.lora_alpha, config.lora_dropout)
+        local class = config.loaded_in_4bit and module[key].compute_dtype and lora.Linear4bit or lora.Linear
+        module[key] = class(module[key], config.r, config.lora_alpha, config.lora_dropout)
         adapted[#adapted + 1] = module[key]
       end
     end
@@ -84,12 +107,28 @@ function lora.get_peft_model(model, targets, config)
   end
   if config.autocast_adapter_dtype ~= false then
     for _, layer in ipairs(adapted) do
-      cast_adapter_dtype(layer.lora_A.weight)
-      cast_adapter_dtype(layer.lora_B.weight)
+      cast_to_float32(layer.lora_A.weight)
+      cast_to_float32(layer.lora_B.weight)
     end
   end
   nn.name(model)
   return model
+end
+
+-- prepare_model_for_kbit_training: freezes the model; weights of 16 bits that are not quantized become float32. What it does
+-- about checkpoints is the caller's.
+function lora.prepare_model_for_kbit_training(model)
+  nn.each_module(model, freeze)
+  local function cast(module)
+    for _, key in ipairs(module._members) do
+      local member = module[key]
+      if type(member) == "userdata" and not member.is_buffer then
+        cast_to_float32(member)
+      end
+    end
+  end
+  nn.each_module(model, cast)
+  torch.empty_cache()
 end
 
 -- PreTrainedModel.enable_input_require_grads: a hook on the embedding, so that checkpoints have an input with a gradient

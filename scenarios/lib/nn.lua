@@ -97,7 +97,7 @@ local function apply(module, f)
     for _, key in ipairs(module._members) do
       local member = module[key]
       if type(member) ~= "table" and member.is_buffer == buffers then
-        f(member)
+        f(member, module, key)
       end
     end
   end
@@ -108,7 +108,13 @@ function nn.cuda(make)
   local default = torch.set_default_device("cpu")
   local module = make()
   torch.set_default_device(default)
-  apply(module, torch.cuda_)
+  apply(module, function(t, owner, key)
+    if key == "weight" and owner.move_weight then -- bitsandbytes' layers quantize it
+      torch.no_grad(owner.move_weight, owner)
+    else
+      torch.cuda_(t)
+    end
+  end)
   nn.name(module)
   return module
 end

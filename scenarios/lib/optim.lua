@@ -3,6 +3,7 @@
 -- finds a gradient. The rarer ones are in optim_more.lua.
 local base = use "optim_base"
 local more = use "optim_more"
+local bitsandbytes = use "bitsandbytes"
 local optim = { Adagrad = more.Adagrad, NAdam = more.NAdam, RMSprop = more.RMSprop, Adafactor = more.Adafactor, Muon = more.Muon }
 
 -- ---- Adam, AdamW (torch/optim/adam.py) ----
@@ -213,11 +214,23 @@ local makers = {
   end,
   adafactor = optim.Adafactor,
   muon = optim.Muon,
+  adamw8bit = function(params, o)
+    o.optim_bits = 8
+    return bitsandbytes.AdamW(params, o)
+  end,
+  paged_adamw8bit = function(params, o)
+    o.optim_bits, o.is_paged = 8, true
+    return bitsandbytes.AdamW(params, o)
+  end,
+  paged_adamw32bit = function(params, o)
+    o.optim_bits, o.is_paged = 32, true
+    return bitsandbytes.AdamW(params, o)
+  end,
 }
 
 -- The names that optim.make knows, for a scenario's one_of.
 optim.names = { "sgd", "momentum", "nesterov", "adam", "adamw", "amsgrad", "adagrad", "nadam", "rmsprop", "rmsprop_centered",
-  "adafactor", "muon" }
+  "adafactor", "muon", "adamw8bit", "paged_adamw8bit", "paged_adamw32bit" }
 
 -- impl: nil for foreach. weight_decay: nil or negative for the optimizer's own default.
 function optim.make(name, params, impl, weight_decay)

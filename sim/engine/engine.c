@@ -335,6 +335,13 @@ static void sink_limit_memory(void *user, double fraction) {
         caching_set_memory_fraction(engine->allocator, fraction);
 }
 
+static void sink_empty_cache(void *user) {
+    struct engine *engine = user;
+    add_event(engine, EVENT_EMPTY_CACHE, 0, 0, TIMELINE_NONE, 0);
+    if (alloc_empty_cache(engine->allocator) == ALLOC_HOST_MEMORY)
+        fail_memory(engine);
+}
+
 static void dump_tensor(struct text *out, const struct tensor *t) {
     char shape[128];
     text_format(out, " t%u%s%s", t->id, dtype_short_name(t->dtype),
@@ -430,6 +437,7 @@ struct tape_sink engine_sink(struct engine *engine) {
                               .phase = sink_phase,
                               .synchronize = sink_synchronize,
                               .limit_memory = sink_limit_memory,
+                              .empty_cache = sink_empty_cache,
                               .record = engine->config.tape_dump ? sink_record : NULL};
 }
 

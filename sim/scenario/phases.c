@@ -141,6 +141,15 @@ static int set_per_process_memory_fraction(lua_State *L) {
     return 0;
 }
 
+/* torch.empty_cache(): segments without a block in use go back to the device */
+static int empty_cache(lua_State *L) {
+    struct tape *tape = host_of(L)->tape;
+    if (tape->sink.empty_cache && tape->status == TAPE_OK)
+        tape->sink.empty_cache(tape->sink.user);
+    host_check(L, host_of(L));
+    return 0;
+}
+
 static int is_grad_enabled(lua_State *L) {
     lua_pushboolean(L, host_of(L)->tape->grad_enabled);
     return 1;
@@ -238,6 +247,7 @@ void phases_open(lua_State *L) {
         {"set_grad_enabled", set_grad_enabled},
         {"is_grad_enabled", is_grad_enabled},
         {"set_per_process_memory_fraction", set_per_process_memory_fraction},
+        {"empty_cache", empty_cache},
         {"autocast_dtype", autocast_dtype},
         {"no_grad", no_grad},
         {"autocast", autocast},
@@ -247,8 +257,9 @@ void phases_open(lua_State *L) {
         {"keep", keep},
         {"synchronize", synchronize},
         {NULL, NULL}};
-    static const lua_CFunction watched[] = {mark, phase, begin_step,     end_step,      synchronize,
-                                            hold, keep,  autocast_enter, autocast_leave};
+    static const lua_CFunction watched[] = {mark,           phase,      begin_step, end_step,
+                                            synchronize,    hold,       keep,       autocast_enter,
+                                            autocast_leave, empty_cache};
     for (size_t i = 0; i < sizeof watched / sizeof watched[0]; i++)
         names_watch(L, watched[i]);
     names_watch_python(L, no_grad);

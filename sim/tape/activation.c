@@ -203,7 +203,8 @@ static struct tensor *pow_of_number(struct tape *tape, struct tensor *exponent, 
     struct tensor *out =
         elementwise(tape, "pow", aten_scalar_type(exponent, floating), &exponent, 1);
     struct shape scalar = {.ndim = 0};
-    tensor_unref(tape, aten_full(tape, &scalar, floating ? DTYPE_FLOAT64 : DTYPE_INT64));
+    if (!exponent->host)
+        tensor_unref(tape, aten_full(tape, &scalar, floating ? DTYPE_FLOAT64 : DTYPE_INT64));
     return out;
 }
 

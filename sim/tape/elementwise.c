@@ -31,11 +31,21 @@ static bool broadcast_all(struct tape *tape, const char *name, struct tensor *co
     return true;
 }
 
+/* What is computed of host tensors alone is one, as while a model is built on the host. */
+static bool are_host(struct tensor *const *operands, unsigned count) {
+    for (unsigned i = 0; i < count; i++)
+        if (!operands[i]->host)
+            return false;
+    return count > 0;
+}
+
 struct tensor *elementwise(struct tape *tape, const char *name, enum dtype dtype,
                            struct tensor *const *operands, unsigned count) {
     struct shape shape;
     if (!broadcast_all(tape, name, operands, count, &shape))
         shape = operands[0]->shape;
+    if (are_host(operands, count))
+        return tape_new_host(tape, dtype, &shape);
     int64_t stride[TENSOR_MAX_DIMS];
     const struct tensor *read[MAX_OPERANDS] = {NULL};
     for (unsigned i = 0; i < count; i++)
@@ -250,6 +260,8 @@ static const struct backward_op clone_backward = {"CloneBackward0", backward_pas
 
 static struct tensor *copy_to(struct tape *tape, const struct backward_op *backward,
                               struct tensor *t, enum dtype dtype, const int64_t *stride) {
+    if (t->host)
+        return tape_new_host(tape, dtype, &t->shape);
     struct node *node = node_create(tape, backward, &t, 1, 1);
     struct tensor *out = tape_new_strided(tape, dtype, &t->shape, stride);
     tape_kernel(tape, "copy", 0, tensor_nbytes(t) + tensor_nbytes(out), dtype);

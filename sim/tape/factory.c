@@ -71,8 +71,11 @@ static void run_arange(struct tape *tape, struct op_call *call) {
         step = 1;
     }
     struct shape shape = {.ndim = 1, .size = {(int64_t)ceil((end - start) / step)}};
-    struct tensor *t = tape_new(tape, dtype_or(&call->arg[3], DTYPE_INT64), &shape);
-    tape_kernel(tape, "arange", 0, tensor_nbytes(t), t->dtype);
+    enum dtype dtype = dtype_or(&call->arg[3], DTYPE_INT64);
+    struct tensor *t =
+        tape->default_host ? tape_new_host(tape, dtype, &shape) : tape_new(tape, dtype, &shape);
+    if (!t->host)
+        tape_kernel(tape, "arange", 0, tensor_nbytes(t), t->dtype);
     call->out[call->out_count++] = t;
 }
 

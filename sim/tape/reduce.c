@@ -345,6 +345,11 @@ static void run_all(struct tape *tape, struct op_call *call) {
     run_reduction(tape, call, NULL, DTYPE_BOOL);
 }
 
+/* argmax(dim): indices in int64 (ReduceArgMaxKernel.cu) */
+static void run_argmax(struct tape *tape, struct op_call *call) {
+    run_reduction(tape, call, NULL, DTYPE_INT64);
+}
+
 /* torch.linalg.vector_norm of everything, under no_grad */
 static void run_vector_norm(struct tape *tape, struct op_call *call) {
     if (tape->grad_enabled && call->arg[0].tensor->requires_grad)
@@ -365,6 +370,8 @@ const struct op ops_reduce[] = {
     {"sum", "self:T dim:i? keepdim:b=0", AUTOCAST_FP32, "sum over a dim or all", run_sum, NULL},
     {"mean", "self:T dim:i? keepdim:b=0", AUTOCAST_NONE, "mean over a dim or all", run_mean, NULL},
     {"all", "self:T dim:i? keepdim:b=0", AUTOCAST_NONE, "whether all are true", run_all, NULL},
+    {"argmax", "self:T dim:i? keepdim:b=0", AUTOCAST_NONE, "where the largest of a dim is",
+     run_argmax, NULL},
     {"vector_norm", "self:T dim:i? keepdim:b=0", AUTOCAST_FP32, "2-norm", run_vector_norm,
      "aten::linalg_vector_norm"},
     {"max", "self:T", AUTOCAST_NONE, "the largest of all", run_max, NULL},

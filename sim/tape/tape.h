@@ -61,6 +61,8 @@ struct tape_sink {
     void (*record)(void *user, const struct tape_record *record); /* (optional) */
     /* (optional) set_per_process_memory_fraction */
     void (*limit_memory)(void *user, double fraction);
+    /* (optional) torch.cuda.empty_cache */
+    void (*empty_cache)(void *user);
 };
 
 /* TAPE_UNWINDING: something was raised that a caller further out catches (tape_raise): as after a

@@ -19,4 +19,15 @@ for word in count =1 cuont=1 count=0 count=101 count=1.5 count=many count=999999
 done
 try dump requests p.lua --set count=1 --set sizes=16,16 --set dtype=bf16 --set bias=false --set clip=2
 try run "$ROOT/scenarios/llama7b.lua" --set heads=5
-try run "$ROOT/scenarios/llama7b.lua" --set lora=8 --set checkpoint=reentrant
+try run "$ROOT/scenarios/llama7b.lua" --set prepare_kbit=true
+cat >frozen.lua <<'LUA'
+local nn, checkpoint, training = use "nn", use "checkpoint", use "training"
+local p = parameters(training.parameters {})
+local layers = nn.ModuleList { nn.Linear(8, 8) }
+checkpoint.enable(layers, true)
+local x = torch.zeros({ 4, 8 })
+training.run(p, layers, function()
+  return layers[0](x):sum()
+end)
+LUA
+try run frozen.lua
