@@ -14,11 +14,7 @@
 enum {
     TOKEN_BYTES = 64,
     LARGEST_DIVISIONS_KEY = 32768, /* MiB: the last slot */
-    NON_SPLIT_LEAST_MB = 20,       /* up to 2.9 a size must be more */
-    /* releases that changed what is accepted */
-    SINCE_LARGE_SEGMENT_BOUND = 10, /* 20 is accepted; the bound is large_segment_size_mb */
-    SINCE_REST_AFTER_LAST =
-        10 /* `>` of the rounding list fills from the slot after the last named */
+    NON_SPLIT_LEAST_MB = 20        /* in releases where a size must be more */
 };
 
 static const struct alloc_settings defaults = {.max_split_bytes = UINT64_MAX,
@@ -28,7 +24,7 @@ static const struct alloc_settings defaults = {.max_split_bytes = UINT64_MAX,
 
 struct parser {
     const char *at;
-    uint32_t minor; /* of the framework, major 2 */
+    const struct framework *framework;
     const char *key;
     char token[TOKEN_BYTES];
     struct alloc_settings *out;
@@ -144,7 +140,7 @@ static bool read_large_mib(struct parser *p, uint64_t *bytes) {
     uint64_t mib = 0;
     if (!read_mib(p, &mib, bytes))
         return false;
-    if (p->minor < SINCE_LARGE_SEGMENT_BOUND)
+    if (!p->framework->alloc_sizes_from_large_segment)
         return mib > NON_SPLIT_LEAST_MB || fail(p, "more than 20");
     return *bytes >= p->out->large_segment_bytes ||
            fail(p, "at least the large segment size (20 by default)");
@@ -321,7 +317,7 @@ static bool read_division_entry(struct parser *p, uint32_t *last, uint32_t *name
     if (!expect(p, ':') || !read_division(p, true, &value))
         return false;
     if (rest) {
-        uint32_t from = p->minor >= SINCE_REST_AFTER_LAST ? *last + 1 : *last;
+        uint32_t from = p->framework->divisions_rest_after_last ? *last + 1 : *last;
         fill(p->out, from, ALLOC_DIVISION_SLOTS, value);
         return true;
     }
@@ -352,35 +348,40 @@ static bool read_divisions(struct parser *p) {
 
 static const struct setting {
     const char *key;
-    uint32_t since; /* minor release */
+    uint32_t option; /* enum framework_alloc_option; 0: every release has it */
     bool (*read)(struct parser *p);
 } settings[] = {
     {"max_split_size_mb", 0, read_max_split},
-    {"max_non_split_rounding_mb", 5, read_max_non_split},
+    {"max_non_split_rounding_mb", 0, read_max_non_split},
     {"roundup_power2_divisions", 0, read_divisions},
     {"garbage_collection_threshold", 0, read_garbage_collection},
-    {"expandable_segments", 1, read_expandable},
-    {"large_segment_size_mb", 11, read_large_segment},
-    {"per_process_memory_fraction", 10, read_fraction},
-    {"throw_on_cudamalloc_oom", 12, read_throw},
-    {"expandable_segments_reserve", 14, read_reserve},
-    {"expandable_segments_reserve_by_class", 14, read_reserve_by_class},
-    {"graph_capture_record_stream_reuse", 9, read_capture_reuse},
+    {"expandable_segments", 0, read_expandable},
+    {"large_segment_size_mb", ALLOC_OPTION_LARGE_SEGMENT, read_large_segment},
+    {"per_process_memory_fraction", ALLOC_OPTION_MEMORY_FRACTION, read_fraction},
+    {"throw_on_cudamalloc_oom", ALLOC_OPTION_THROW_ON_OOM, read_throw},
+    {"expandable_segments_reserve", ALLOC_OPTION_EXPANDABLE_RESERVE, read_reserve},
+    {"expandable_segments_reserve_by_class", ALLOC_OPTION_EXPANDABLE_RESERVE,
+     read_reserve_by_class},
+    {"graph_capture_record_stream_reuse", ALLOC_OPTION_CAPTURE_REUSE, read_capture_reuse},
     {"backend", 0, read_backend},
-    {"release_lock_on_cudamalloc", 1, read_ignored_bool},
+    {"release_lock_on_cudamalloc", 0, read_ignored_bool},
     {"pinned_use_cuda_host_register", 0, read_ignored_bool},
     {"pinned_num_register_threads", 0, read_ignored_whole},
-    {"pinned_use_background_threads", 5, read_ignored_bool},
-    {"pinned_reserve_segment_size_mb", 9, read_ignored_whole},
-    {"pinned_free_catch_all", 9, read_ignored_bool},
+    {"pinned_use_background_threads", 0, read_ignored_bool},
+    {"pinned_reserve_segment_size_mb", ALLOC_OPTION_PINNED_SEGMENT, read_ignored_whole},
+    {"pinned_free_catch_all", ALLOC_OPTION_PINNED_CATCH_ALL, read_ignored_bool},
 };
 
 enum { SETTING_COUNT = sizeof settings / sizeof settings[0] };
 
+static bool is_known(const struct setting *setting, const struct framework *framework) {
+    return setting->option == 0 || (framework->alloc_options & setting->option) != 0;
+}
+
 static bool unknown_key(struct parser *p) {
     char names[768] = "";
     for (size_t i = 0; i < SETTING_COUNT; i++)
-        if (settings[i].since <= p->minor) {
+        if (is_known(&settings[i], p->framework)) {
             strncat(names, " ", sizeof names - strlen(names) - 1);
             strncat(names, settings[i].key, sizeof names - strlen(names) - 1);
         }
@@ -392,7 +393,7 @@ static bool read_setting(struct parser *p) {
     if (!read_word(p))
         return false;
     for (size_t i = 0; i < SETTING_COUNT; i++) {
-        if (strcmp(p->token, settings[i].key) != 0 || settings[i].since > p->minor)
+        if (strcmp(p->token, settings[i].key) != 0 || !is_known(&settings[i], p->framework))
             continue;
         p->key = settings[i].key;
         return expect(p, ':') && settings[i].read(p);
@@ -402,9 +403,11 @@ static bool read_setting(struct parser *p) {
 
 static bool read_all(const char *text, const struct framework *framework,
                      struct alloc_settings *out, struct error *err) {
-    struct parser p = {.at = text, .key = "allocator settings", .out = out, .err = err};
-    const struct framework *release = framework ? framework : framework_row(0);
-    p.minor = release->major > 2 ? UINT32_MAX : release->minor;
+    struct parser p = {.at = text,
+                       .framework = framework ? framework : framework_row(0),
+                       .key = "allocator settings",
+                       .out = out,
+                       .err = err};
     while (peek(&p)) {
         if (!read_setting(&p))
             return false;

@@ -349,28 +349,10 @@ static enum alloc_result empty_cache(struct alloc *alloc) {
 
 /* --- life, settings, statistics --- */
 
-/* Releases in which a rule of c10/cuda/CUDACachingAllocator.cpp changed (docs/allocators.md). */
-enum {
-    SINCE_INNER_REDIRECT_WINS = 10,
-    SINCE_FULL_FRACTION_LIFTS_LIMIT = 10,
-    SINCE_ONLY_CAPTURES_SUSPEND = 13,
-    SINCE_RESERVE_OPTION = 14
-};
-
-static struct caching_rules rules_of(const struct framework *framework) {
-    uint32_t minor = framework->major > 2 ? UINT32_MAX : framework->minor;
-    return (struct caching_rules){.tie_by_segment_age = framework->tie_by_segment_age,
-                                  .inner_redirect_wins = minor >= SINCE_INNER_REDIRECT_WINS,
-                                  .redirect_suspends = minor < SINCE_ONLY_CAPTURES_SUSPEND,
-                                  .full_fraction_lifts_limit =
-                                      minor >= SINCE_FULL_FRACTION_LIFTS_LIMIT,
-                                  .drops_small_reservation = minor >= SINCE_RESERVE_OPTION};
-}
-
 void caching_set_memory_fraction(struct alloc *alloc, double fraction) {
     struct caching *al = caching_of(alloc);
     assert(fraction >= 0 && fraction <= 1);
-    al->has_limit = fraction < 1 || !al->rules.full_fraction_lifts_limit;
+    al->has_limit = fraction < 1 || !al->framework->full_fraction_lifts_limit;
     al->limit_bytes = (uint64_t)(fraction * (double)al->total_bytes);
 }
 
@@ -388,7 +370,6 @@ static struct alloc *create(const struct alloc_config *config, struct error *err
     al->alloc.ops = &caching_ops;
     al->settings = config->settings;
     al->framework = framework;
-    al->rules = rules_of(framework);
     al->world = config->world;
     al->total_bytes = config->total_bytes;
     al->capacity_bytes = config->capacity_bytes;

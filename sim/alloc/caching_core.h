@@ -101,21 +101,10 @@ struct fifo {
     uint32_t first, last; /* uses; 0 = none */
 };
 
-/* What differs between releases. The rest of the code asks these names, never a version. */
-struct caching_rules {
-    bool tie_by_segment_age;
-    bool inner_redirect_wins;
-    bool redirect_suspends; /* any redirection, not only a capture, stops events and releases */
-    bool full_fraction_lifts_limit;
-    /* a reservation that cannot hold the request is dropped at once */
-    bool drops_small_reservation;
-};
-
 struct caching {
     struct alloc alloc;
     struct alloc_settings settings;
-    struct caching_rules rules;
-    const struct framework *framework;
+    const struct framework *framework; /* whose rules */
     struct alloc_world world;
     uint64_t total_bytes, capacity_bytes, used_bytes; /* used: of the driver, by this model */
     uint64_t limit_bytes;

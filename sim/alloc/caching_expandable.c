@@ -10,6 +10,7 @@
 
 #include "caching_core.h"
 #include "checked.h"
+#include "framework.h"
 
 static bool is_idle(const struct block *block) {
     return block->state == CACHING_BLOCK_FREE || block->state == CACHING_BLOCK_UNMAPPED;
@@ -56,7 +57,7 @@ static struct block *reserve(struct caching *al, const struct request *request) 
     uint64_t bytes = reservation_bytes(al, page), address;
     if (bytes == 0 || !driver_plan_address(al, bytes, true, &address))
         return NULL;
-    if (al->rules.drops_small_reservation && bytes < request->rounded)
+    if (al->framework->drops_small_reservation && bytes < request->rounded)
         return NULL; /* made and dropped: the address is spent */
     struct segment *segment = segment_create(al, request->home, address, bytes, page);
     struct block *block = block_at(al, segment->first);

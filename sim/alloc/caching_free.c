@@ -9,6 +9,7 @@
 
 #include "bits.h"
 #include "caching_core.h"
+#include "framework.h"
 
 enum { BIN_STEP_BITS = 5, EXACT_BINS = 64 };
 static_assert(EXACT_BINS == 2 << BIN_STEP_BITS,
@@ -30,7 +31,7 @@ static uint32_t priority(uint32_t id) {
 
 /* 0 for all when the tie goes to the lower address. */
 static uint64_t age_of(const struct caching *al, const struct block *block) {
-    return al->rules.tie_by_segment_age ? block_segment(al, block)->number : 0;
+    return al->framework->tie_by_segment_age ? block_segment(al, block)->number : 0;
 }
 
 static struct key key_of(const struct caching *al, const struct block *block) {

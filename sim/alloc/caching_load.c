@@ -7,6 +7,7 @@
 #include "caching_stats.h"
 #include "checked.h"
 #include "error.h"
+#include "framework.h"
 
 /* Streams of pending blocks: from the top down, where no handle is. */
 #define LAST_STREAM UINT64_MAX
@@ -249,7 +250,7 @@ bool caching_settle_tie(struct alloc *alloc, uint64_t bytes, uint64_t stream,
     struct caching *al = caching_of(alloc);
     uint64_t rounded = caching_round_bytes(&al->settings, bytes);
     struct pool *pool = find_pool(al, pool_id, rounded <= SMALL_MAX_BYTES);
-    if (!al->rules.tie_by_segment_age || !pool)
+    if (!al->framework->tie_by_segment_age || !pool)
         return false;
     const struct home *home = NULL;
     for (size_t i = 0; i < pool->homes.count && !home; i++)

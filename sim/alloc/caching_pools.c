@@ -2,6 +2,7 @@
 #include <assert.h>
 
 #include "caching_core.h"
+#include "framework.h"
 
 static const struct caching_pool_options no_options = {0};
 
@@ -107,7 +108,7 @@ bool caching_pool_row(const struct alloc *alloc, uint32_t index, struct caching_
 }
 
 bool caching_is_suspended(const struct caching *al) {
-    return al->capture || (al->rules.redirect_suspends && al->redirects.count > 0);
+    return al->capture || (al->framework->redirect_suspends && al->redirects.count > 0);
 }
 
 static bool catches(const struct redirect *redirect, uint64_t stream) {
@@ -118,7 +119,7 @@ struct private_pool *caching_redirected(const struct caching *al, uint64_t strea
     size_t count = al->redirects.count;
     for (size_t i = 0; i < count; i++) {
         const struct redirect *redirect =
-            &al->redirects.at[al->rules.inner_redirect_wins ? count - 1 - i : i];
+            &al->redirects.at[al->framework->inner_redirect_wins ? count - 1 - i : i];
         if (catches(redirect, stream))
             return redirect->pool;
     }

@@ -5,16 +5,12 @@
 #include "alloc.h"
 #include "units.h"
 
-/* Unlike the other message this one's exact wording was not recorded. */
-static void write_rejection(const struct alloc_oom *oom, unsigned device, char *out, size_t size) {
-    char asked[UNITS_TEXT_BYTES], total[UNITS_TEXT_BYTES], reserved[UNITS_TEXT_BYTES];
+static void write_rejection(const struct alloc_oom *oom, char *out, size_t size) {
+    char asked[UNITS_TEXT_BYTES];
     snprintf(out, size,
-             "CUDA out of memory. Tried to allocate %s. GPU %u has a total capacity of %s of which "
-             "%s is "
-             "reserved by PyTorch: rejected before asking the driver (throw_on_cudamalloc_oom).",
-             units_format_pytorch(oom->requested_bytes, asked), device,
-             units_format_pytorch(oom->device_total_bytes, total),
-             units_format_pytorch(oom->reserved_bytes, reserved));
+             "CUDA out of memory. Allocation was preemptively rejected because it would exceed "
+             "per_process_memory_fraction limit. Requested size: %s",
+             units_format_pytorch(oom->requested_bytes, asked));
 }
 
 void alloc_oom_message(const struct alloc_oom *oom, unsigned device_ordinal, char *out,
@@ -23,7 +19,7 @@ void alloc_oom_message(const struct alloc_oom *oom, unsigned device_ordinal, cha
     char allocated[UNITS_TEXT_BYTES], idle[UNITS_TEXT_BYTES], amount[UNITS_TEXT_BYTES];
     char allowed[64] = "", in_pools[128] = "";
     if (oom->rejected) {
-        write_rejection(oom, device_ordinal, out, size);
+        write_rejection(oom, out, size);
         return;
     }
     if (oom->allowed_bytes)

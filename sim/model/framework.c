@@ -1,6 +1,6 @@
-/* framework.c: see framework.h. Sources: c10/cuda/CUDACachingAllocator.cpp (BlockComparatorSize: the tie rule),
- * ATen/cuda/CUDABlas.cpp and CublasHandlePool.cpp (workspaces), and recordings of the releases themselves
- * (docs/validation.md). */
+/* framework.c: see framework.h. Sources: c10/cuda/CUDACachingAllocator.cpp, c10/core/AllocatorConfig.cpp and
+ * c10/cuda/CUDAAllocatorConfig.cpp (rules and options of the allocators: docs/allocators.md), ATen/cuda/CUDABlas.cpp and
+ * CublasHandlePool.cpp (workspaces), and recordings of the releases themselves (docs/validation.md). */
 #include "framework.h"
 
 #include <stdio.h>
@@ -9,27 +9,45 @@
 #include "error.h"
 #include "text.h"
 
+enum {
+    OPTIONS_2_11 = ALLOC_OPTION_CAPTURE_REUSE | ALLOC_OPTION_PINNED_SEGMENT |
+                   ALLOC_OPTION_PINNED_CATCH_ALL | ALLOC_OPTION_MEMORY_FRACTION |
+                   ALLOC_OPTION_LARGE_SEGMENT
+};
+
 static const struct framework rows[] = {
     {.name = "pytorch-2.15",
      .doc = "PyTorch 2.15.0: cuBLAS workspace taken per call",
-     .major = 2,
-     .minor = 15,
      .cublas_workspace = WORKSPACE_PER_CALL,
      .cublaslt_workspace_bytes = UINT64_C(1048576),
      .cublaslt_matrix_bias = true,
      .tie_by_segment_age = true,
+     .inner_redirect_wins = true,
+     .redirect_suspends = false,
+     .full_fraction_lifts_limit = true,
+     .drops_small_reservation = true,
+     .async_trims_on_oom = true,
+     .alloc_options = OPTIONS_2_11 | ALLOC_OPTION_THROW_ON_OOM | ALLOC_OPTION_EXPANDABLE_RESERVE,
+     .alloc_sizes_from_large_segment = true,
+     .divisions_rest_after_last = true,
      .efficient_seed_on_device = true,
      .efficient_takes_gqa = true,
      .foreach_norm_packed = true,
      .embedding_sorts_few_bits = true},
     {.name = "pytorch-2.11",
      .doc = "PyTorch 2.11.0: cuBLAS workspace kept per handle and stream",
-     .major = 2,
-     .minor = 11,
      .cublas_workspace = WORKSPACE_PER_HANDLE_STREAM,
      .cublaslt_workspace_bytes = UINT64_C(1048576),
      .cublaslt_matrix_bias = false,
      .tie_by_segment_age = false,
+     .inner_redirect_wins = true,
+     .redirect_suspends = true,
+     .full_fraction_lifts_limit = true,
+     .drops_small_reservation = false,
+     .async_trims_on_oom = false,
+     .alloc_options = OPTIONS_2_11,
+     .alloc_sizes_from_large_segment = true,
+     .divisions_rest_after_last = true,
      .efficient_seed_on_device = false,
      .efficient_takes_gqa = false,
      .foreach_norm_packed = false,

@@ -14,10 +14,20 @@ enum workspace_lifetime {
     WORKSPACE_PER_HANDLE_STREAM /* taken at a handle's first product on a stream, kept to the end */
 };
 
+/* Keys of PYTORCH_ALLOC_CONF that came after 2.6; a release has a set of them. */
+enum framework_alloc_option {
+    ALLOC_OPTION_CAPTURE_REUSE = 1 << 0,     /* graph_capture_record_stream_reuse (2.9) */
+    ALLOC_OPTION_PINNED_SEGMENT = 1 << 1,    /* pinned_reserve_segment_size_mb (2.9) */
+    ALLOC_OPTION_PINNED_CATCH_ALL = 1 << 2,  /* pinned_free_catch_all (2.9) */
+    ALLOC_OPTION_MEMORY_FRACTION = 1 << 3,   /* per_process_memory_fraction (2.10) */
+    ALLOC_OPTION_LARGE_SEGMENT = 1 << 4,     /* large_segment_size_mb (2.11) */
+    ALLOC_OPTION_THROW_ON_OOM = 1 << 5,      /* throw_on_cudamalloc_oom (2.12) */
+    ALLOC_OPTION_EXPANDABLE_RESERVE = 1 << 6 /* expandable_segments_reserve, _by_class (2.14) */
+};
+
 struct framework {
     const char *name; /* "pytorch-2.15" */
     const char *doc;
-    uint32_t major, minor;
     enum workspace_lifetime cublas_workspace;
     /* of a cuBLASLt product (bias fused into the epilogue); lives as long as the cuBLAS one */
     uint64_t cublaslt_workspace_bytes;
@@ -26,6 +36,22 @@ struct framework {
     /* Tie rule of the caching allocator between free blocks of equal size: the older segment first (2.13 on), else the
      * lower address. */
     bool tie_by_segment_age;
+    /* Redirections to private pools: the one pushed last wins (2.10 on), else the first. */
+    bool inner_redirect_wins;
+    /* Any redirection, not only a capture, stops events and releases (up to 2.12). */
+    bool redirect_suspends;
+    /* A memory fraction of 1 takes the limit away (2.10 on), else it stays. */
+    bool full_fraction_lifts_limit;
+    /* A reservation that cannot hold the request is dropped at once (2.14 on). */
+    bool drops_small_reservation;
+    /* cudaMallocAsync: a failed request trims the pool and tries once more (2.14 on). */
+    bool async_trims_on_oom;
+    /* PYTORCH_ALLOC_CONF: which of the newer keys are known; set of enum framework_alloc_option */
+    uint32_t alloc_options;
+    /* ... sizes in MiB may equal large_segment_size_mb (2.10 on), else they must be more than 20 */
+    bool alloc_sizes_from_large_segment;
+    /* ... `>` of the rounding list begins after the last key named (2.10 on), else at it */
+    bool divisions_rest_after_last;
     /* Memory-efficient attention keeps its dropout seed and offset on the device, without dropout too (else on the host). */
     bool efficient_seed_on_device;
     /* and takes key/value heads as they are (enable_gqa); else such a call falls back to the composite. */

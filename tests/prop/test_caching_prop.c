@@ -8,6 +8,7 @@
 #include "array.h"
 #include "framework.h"
 #include "naive_caching.h"
+#include "releases.h"
 #include "text.h"
 #include "xalloc.h"
 
@@ -17,6 +18,7 @@ struct rig {
     struct alloc *al;
     struct naive *n;
     struct framework framework;
+    uint32_t minor;
     uint64_t state; /* of the random numbers */
     uint64_t queued[NSTREAMS], done[NSTREAMS];
     ARRAY(struct nlog) log;
@@ -66,7 +68,7 @@ static void on_stream_wait(void *user, uint64_t stream) {
 
 static void random_settings(struct rig *r, struct text *out) {
     text_format(out, "expandable_segments:%s", rnd(r, 3) ? "False" : "True");
-    if (r->framework.minor >= 11 && rnd(r, 5) == 0)
+    if (r->minor >= 11 && rnd(r, 5) == 0)
         text_format(out, ",large_segment_size_mb:%d", 11 + (int)rnd(r, 20));
     if (rnd(r, 3) == 0)
         text_format(out, ",max_split_size_mb:%d", 31 + (int)rnd(r, 30));
@@ -76,7 +78,7 @@ static void random_settings(struct rig *r, struct text *out) {
         text_format(out, ",roundup_power2_divisions:%d", 1 << rnd(r, 5));
     else if (rnd(r, 4) == 0)
         text_add(out, ",roundup_power2_divisions:[1:8,4:2,16:4,>:1]");
-    if (r->framework.minor >= 12 && rnd(r, 6) == 0)
+    if (r->minor >= 12 && rnd(r, 6) == 0)
         text_add(out, ",throw_on_cudamalloc_oom:True");
 }
 
@@ -87,8 +89,8 @@ static void start_round(struct rig *r, uint64_t seed) {
     *r = (struct rig){.state = seed * 2 + 1};
     for (int i = 0; i < 4; i++)
         rnd(r, 2);
-    r->framework = (struct framework){.name = "random", .major = 2, .minor = minors[rnd(r, 6)]};
-    r->framework.tie_by_segment_age = r->framework.minor >= 13;
+    r->minor = minors[rnd(r, 6)];
+    r->framework = (struct framework)RELEASE("random", r->minor);
     struct alloc_config config = {.framework = &r->framework,
                                   .world = {.user = r,
                                             .entry = on_entry,
@@ -105,7 +107,7 @@ static void start_round(struct rig *r, uint64_t seed) {
     r->n = xcalloc(1, sizeof *r->n);
     assert_true(r->al && r->n);
     r->n->set = config.settings;
-    r->n->minor = r->framework.minor;
+    r->n->minor = r->minor;
     r->n->total = config.total_bytes;
     r->n->capacity = config.capacity_bytes;
     r->n->next_at = ALLOC_FIRST_ADDRESS;

@@ -1,10 +1,10 @@
 /* test_alloc_oom.c: the out-of-memory path of the caching allocator (vectors 19 to 22 and 28),
  * limits, the size of reservations. */
 #include "alloc_fixture.h"
+#include "releases.h"
 
-static const struct framework v2_6 = {.name = "2.6", .major = 2, .minor = 6};
-static const struct framework v2_15 = {
-    .name = "2.15", .major = 2, .minor = 15, .tie_by_segment_age = true};
+static const struct framework v2_6 = RELEASE("2.6", 6);
+static const struct framework v2_15 = RELEASE("2.15", 15);
 
 static uint64_t take(struct alloc *al, uint64_t bytes) {
     uint64_t address = 0;

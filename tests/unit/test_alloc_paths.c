@@ -2,12 +2,12 @@
  * blocks, private pools, captures, run-time settings; and every host allocation made to fail. */
 #include "alloc_fixture.h"
 #include "failing_alloc.h"
+#include "releases.h"
 
-static const struct framework v2_6 = {.name = "2.6", .major = 2, .minor = 6};
-static const struct framework v2_11 = {.name = "2.11", .major = 2, .minor = 11};
-static const struct framework v2_12 = {.name = "2.12", .major = 2, .minor = 12};
-static const struct framework v2_15 = {
-    .name = "2.15", .major = 2, .minor = 15, .tie_by_segment_age = true};
+static const struct framework v2_6 = RELEASE("2.6", 6);
+static const struct framework v2_11 = RELEASE("2.11", 11);
+static const struct framework v2_12 = RELEASE("2.12", 12);
+static const struct framework v2_15 = RELEASE("2.15", 15);
 static const struct caching_pool_id graph = {{1, 0}}, user_pool = {{0, 1}}, other_pool = {{0, 2}};
 static const struct caching_filter all = {.all_streams = true};
 
@@ -437,7 +437,8 @@ TEST(a_request_over_the_device_is_rejected_when_asked_for) {
     assert_int_equal(f.stats->num_ooms, 0);
     check_reserved(&f, 943718400);
     assert_true(alloc_last_oom(f.al)->rejected);
-    check_message(&f, "Tried to allocate 200.00 MiB.");
+    check_message(&f, "CUDA out of memory. Allocation was preemptively rejected because it would "
+                      "exceed per_process_memory_fraction limit. Requested size: 200.00 MiB");
     fixture_end(&f);
 }
 

@@ -6,11 +6,12 @@
 
 #include "alloc_settings.h"
 #include "framework.h"
+#include "releases.h"
 #include "units.h"
 
-static const struct framework v2_6 = {.name = "2.6", .major = 2, .minor = 6};
-static const struct framework v2_11 = {.name = "2.11", .major = 2, .minor = 11};
-static const struct framework v2_15 = {.name = "2.15", .major = 2, .minor = 15};
+static const struct framework v2_6 = RELEASE("2.6", 6);
+static const struct framework v2_11 = RELEASE("2.11", 11);
+static const struct framework v2_15 = RELEASE("2.15", 15);
 
 static bool accepts(const char *text, const struct framework *framework) {
     struct alloc_settings settings;
