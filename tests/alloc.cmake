@@ -4,3 +4,5 @@ vs_test(alloc_paths USES alloc)
 vs_test(alloc_settings USES alloc)
 vs_test(caching_prop DIR prop USES alloc PRIVATE m) # `test_caching_prop OPERATIONS SEED` for a longer run
 vs_test(bfc USES alloc)
+vs_test(cuda_async USES alloc)
+vs_test(ideal USES alloc)

@@ -1,6 +1,7 @@
 # Replay: a real trace's requests through the allocator model.
 vs_test(caching_load USES alloc)
 vs_test(replay USES engine trace)
+vs_test(replay_allocators USES engine trace)
 vs_quote_dir(test_replay PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/replay)
 
 # replay_all FOLDER ...: a row a trace; ctest runs it on the committed traces, tests/replay/run on all that are there.

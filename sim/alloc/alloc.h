@@ -17,6 +17,8 @@
 
 struct error;
 struct framework;
+struct lifetimes;
+struct packing;
 struct alloc;
 
 enum alloc_entry_kind {
@@ -53,6 +55,11 @@ struct alloc_world {
     void (*stream_wait)(
         void *user,
         uint64_t stream); /* the host waits for all work queued on stream; may be NULL */
+    /* (optional) Work queued on `stream` from now on runs after `event`, since the program made the
+     * stream wait for it. NULL: no program does. */
+    bool (*stream_follows)(void *user, uint64_t stream, uint64_t event);
+    /* (optional) The driver makes `stream` wait for `event`; the host goes on. */
+    void (*stream_wait_event)(void *user, uint64_t stream, uint64_t event);
     /* (optional) The address of a new segment or reservation of `bytes`, for replays that know it;
      * 0: the driver refuses. NULL: addresses grow from ALLOC_FIRST_ADDRESS in steps of 2 MiB and
      * never return. */
@@ -69,6 +76,10 @@ struct alloc_config {
     uint64_t capacity_bytes; /* what the process can really get: total minus context and other
                                 processes */
     struct alloc_world world;
+    /* (optional; borrowed) for the ideal allocators, see packing.h: where to note the lifetimes of
+     * this run's blocks, and where the blocks of a run with known lifetimes go */
+    struct lifetimes *lifetimes;
+    const struct packing *packing;
 };
 
 enum alloc_result { ALLOC_OK, ALLOC_OOM, ALLOC_HOST_MEMORY };
@@ -112,16 +123,22 @@ struct alloc_oom {
 /* Hooks of one allocator. */
 struct alloc_ops {
     const char *name, *doc;
+    bool needs_device; /* takes a share of the device: without knowing it there is no answer */
+    /* config.packing, from an earlier run of the same requests, makes it better */
+    bool packs;
     /* NULL + *err on bad settings or exhausted host memory. */
     struct alloc *(*create)(const struct alloc_config *config, struct error *err);
     void (*destroy)(struct alloc *al);
     enum alloc_result (*take)(struct alloc *al, uint64_t bytes, uint64_t stream, uint64_t *address);
     void (*free)(struct alloc *al, uint64_t address);
     enum alloc_result (*record_stream)(struct alloc *al, uint64_t address,
-                                       uint64_t stream); /* (optional) ignored */
-    enum alloc_result (*empty_cache)(struct alloc *al);  /* (optional) ignored */
+                                       uint64_t stream);            /* (optional) ignored */
+    enum alloc_result (*empty_cache)(struct alloc *al);             /* (optional) ignored */
+    void (*set_memory_fraction)(struct alloc *al, double fraction); /* (optional) ignored */
     const struct alloc_stats *(*stats)(const struct alloc *al);
     const struct alloc_oom *(*last_oom)(const struct alloc *al);
+    /* (optional) the words of an out-of-memory; else a plain sentence */
+    void (*write_oom)(const struct alloc_oom *oom, unsigned device_ordinal, char *out, size_t size);
 };
 
 /* Every implementation's struct begins with this. */
@@ -132,6 +149,8 @@ struct alloc {
 /* The table: rows in order, NULL after the last; row 0 is the default, "native". */
 const struct alloc_ops *alloc_row(size_t index);
 const struct alloc_ops *alloc_find(const char *name);
+/* The row that `backend:...` of the settings asks for. */
+const struct alloc_ops *alloc_of_backend(enum alloc_backend backend);
 
 struct alloc *alloc_create(const struct alloc_ops *ops, const struct alloc_config *config,
                            struct error *err);
@@ -145,10 +164,17 @@ void alloc_free(struct alloc *al, uint64_t address);
 /* Both ALLOC_OK or ALLOC_HOST_MEMORY. */
 enum alloc_result alloc_record_stream(struct alloc *al, uint64_t address, uint64_t stream);
 enum alloc_result alloc_empty_cache(struct alloc *al);
+/* torch.cuda.set_per_process_memory_fraction, 0 <= fraction <= 1. */
+void alloc_set_memory_fraction(struct alloc *al, double fraction);
 const struct alloc_stats *alloc_get_stats(const struct alloc *al);
 const struct alloc_oom *alloc_last_oom(const struct alloc *al);
 
 enum { ALLOC_OOM_MESSAGE_BYTES = 1024 };
+
+/* The words of the last out-of-memory, for device `device_ordinal`: PyTorch's own where the
+ * allocator is PyTorch's. At most `size` bytes with the final NUL; ALLOC_OOM_MESSAGE_BYTES are
+ * enough. */
+void alloc_write_oom(const struct alloc *al, unsigned device_ordinal, char *out, size_t size);
 
 /* PyTorch 2.15's own words ("CUDA out of memory. Tried to allocate ..."), for device
  * `device_ordinal`, without the lines that name other processes. Writes at most `size` bytes with

@@ -13,6 +13,7 @@
 #include "array.h"
 #include "bits.h"
 #include "error.h"
+#include "live_map.h"
 #include "units.h"
 
 enum { UNIT = 256, BINS = 21, NONE = -1 };
@@ -33,13 +34,6 @@ struct bin {
     ARRAY(int32_t) chunks; /* by size, then address */
 };
 
-struct slot { /* live chunks by address, open addressing */
-    uint64_t address;
-    int32_t chunk; /* NONE: empty; DELETED */
-};
-
-enum { DELETED = -2 };
-
 struct bfc {
     struct alloc base;
     struct alloc_world world;
@@ -52,8 +46,7 @@ struct bfc {
     ARRAY(int32_t) records; /* unused records */
     ARRAY(struct region) regions;
     struct bin bins[BINS];
-    struct slot *slots;
-    size_t slot_count, live_count, used_slots;
+    struct live_map live;
     struct alloc_stats stats;
     struct alloc_oom oom;
 };
@@ -65,57 +58,6 @@ static uint64_t round_up(uint64_t bytes) {
 static unsigned bin_of(uint64_t bytes) {
     unsigned bin = bits_highest((bytes > UNIT ? bytes : UNIT) / UNIT);
     return bin < BINS ? bin : BINS - 1;
-}
-
-/* ---- live chunks by address ---- */
-
-static size_t slot_of(const struct bfc *al, uint64_t address) {
-    return (size_t)((address >> 8) * UINT64_C(0x9e3779b97f4a7c15)) & (al->slot_count - 1);
-}
-
-static int32_t find_live(const struct bfc *al, uint64_t address) {
-    for (size_t i = slot_of(al, address);; i = (i + 1) & (al->slot_count - 1)) {
-        if (al->slots[i].chunk == NONE)
-            return NONE;
-        if (al->slots[i].chunk >= 0 && al->slots[i].address == address)
-            return al->slots[i].chunk;
-    }
-}
-
-static void insert_slot(struct bfc *al, uint64_t address, int32_t chunk) {
-    size_t i = slot_of(al, address);
-    while (al->slots[i].chunk >= 0)
-        i = (i + 1) & (al->slot_count - 1);
-    al->used_slots += al->slots[i].chunk == NONE;
-    al->slots[i] = (struct slot){address, chunk};
-}
-
-static bool reserve_slot(struct bfc *al) {
-    if ((al->used_slots + 1) * 2 <= al->slot_count)
-        return true;
-    size_t old_count = al->slot_count, count = 64;
-    while (count < (al->live_count + 1) * 4)
-        count *= 2;
-    struct slot *old = al->slots, *slots = xalloc(count * sizeof *slots);
-    if (!slots)
-        return false;
-    for (size_t i = 0; i < count; i++)
-        slots[i] = (struct slot){0, NONE};
-    al->slots = slots;
-    al->slot_count = count;
-    al->used_slots = 0;
-    for (size_t i = 0; i < old_count; i++)
-        if (old[i].chunk >= 0)
-            insert_slot(al, old[i].address, old[i].chunk);
-    xfree(old);
-    return true;
-}
-
-static void remove_slot(struct bfc *al, uint64_t address) {
-    size_t i = slot_of(al, address);
-    while (al->slots[i].chunk < 0 || al->slots[i].address != address)
-        i = (i + 1) & (al->slot_count - 1);
-    al->slots[i].chunk = DELETED;
 }
 
 /* ---- bins ---- */
@@ -165,7 +107,7 @@ static void bin_remove(struct bfc *al, int32_t chunk) {
 static bool reserve_records(struct bfc *al) {
     size_t need = al->chunks.count + 2;
     if (!array_reserve(&al->chunks, need) || !array_reserve(&al->records, need) ||
-        !reserve_slot(al))
+        !live_map_reserve(&al->live))
         return false;
     for (unsigned i = 0; i < BINS; i++)
         if (!array_reserve(&al->bins[i].chunks, need))
@@ -372,8 +314,7 @@ static uint64_t hand_out(struct bfc *al, int32_t chunk, uint64_t rounded, uint64
     struct chunk *c = &al->chunks.at[chunk];
     c->live = true;
     c->requested = requested;
-    insert_slot(al, c->address, chunk);
-    al->live_count++;
+    live_map_add(&al->live, c->address, (uint32_t)chunk);
     count_taken(al, c);
     send_chunk(al, ALLOC_ENTRY_ALLOC, c, stream);
     return c->address;
@@ -448,22 +389,21 @@ static enum alloc_result bfc_take(struct alloc *base, uint64_t bytes, uint64_t s
 
 static void bfc_free(struct alloc *base, uint64_t address) {
     struct bfc *al = (struct bfc *)base;
-    int32_t chunk = find_live(al, address);
-    assert(chunk != NONE);
+    uint32_t found = live_map_take(&al->live, address);
+    assert(found != LIVE_NONE);
+    int32_t chunk = (int32_t)found;
     struct chunk *c = &al->chunks.at[chunk];
     send_chunk(al, ALLOC_ENTRY_FREE_REQUESTED, c, 0);
     send_chunk(al, ALLOC_ENTRY_FREE_COMPLETED, c, 0);
     count_freed(al, c);
     c->live = false;
-    remove_slot(al, address);
-    al->live_count--;
     bin_add(al, coalesce(al, chunk));
 }
 
 uint64_t bfc_chunk_bytes(const struct alloc *base, uint64_t address) {
     const struct bfc *al = (const struct bfc *)base;
-    int32_t chunk = find_live(al, address);
-    return chunk == NONE ? 0 : al->chunks.at[chunk].bytes;
+    uint32_t chunk = live_map_find(&al->live, address);
+    return chunk == LIVE_NONE ? 0 : al->chunks.at[chunk].bytes;
 }
 
 uint64_t bfc_next_region_bytes(const struct alloc *base) {
@@ -477,7 +417,7 @@ static void bfc_destroy(struct alloc *base) {
     array_fini(&al->regions);
     for (unsigned i = 0; i < BINS; i++)
         array_fini(&al->bins[i].chunks);
-    xfree(al->slots);
+    live_map_fini(&al->live);
     xfree(al);
 }
 
@@ -525,6 +465,7 @@ static const struct alloc_oom *bfc_last_oom(const struct alloc *base) {
 const struct alloc_ops bfc_ops = {
     .name = "bfc",
     .doc = "TensorFlow and JAX: three quarters of the device in one region",
+    .needs_device = true,
     .create = create_fixed,
     .destroy = bfc_destroy,
     .take = bfc_take,

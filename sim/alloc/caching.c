@@ -358,7 +358,8 @@ void caching_set_memory_fraction(struct alloc *alloc, double fraction) {
 
 static struct alloc *create(const struct alloc_config *config, struct error *err) {
     if (config->settings.backend != ALLOC_BACKEND_NATIVE) {
-        error_set(err, ERROR_USAGE, "the native allocator was asked for another backend");
+        error_set(err, ERROR_USAGE,
+                  "allocator native, and settings with another backend: one of them is too many");
         return NULL;
     }
     struct caching *al = xcalloc(1, sizeof *al);
@@ -422,6 +423,8 @@ const struct alloc_ops caching_ops = {
     .free = give_back,
     .record_stream = record_stream,
     .empty_cache = empty_cache,
+    .set_memory_fraction = caching_set_memory_fraction,
     .stats = stats,
     .last_oom = last_oom,
+    .write_oom = alloc_oom_message,
 };

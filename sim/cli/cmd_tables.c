@@ -33,7 +33,7 @@ int cmd_frameworks(struct cli *cli) {
 int cmd_allocators(struct cli *cli) {
     (void)cli;
     for (size_t i = 0; alloc_row(i); i++)
-        printf("%-14s %s%s\n", alloc_row(i)->name, alloc_row(i)->doc, i == 0 ? " (default)" : "");
+        printf("%-16s %s%s\n", alloc_row(i)->name, alloc_row(i)->doc, i == 0 ? " (default)" : "");
     return EXIT_FITS;
 }
 

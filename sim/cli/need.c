@@ -52,6 +52,12 @@ static bool find_expandable(const struct cli *cli, struct report_need *need, str
     return ok;
 }
 
+/* One that takes a share of the device has no answer without an end to it. */
+static bool has_need(const struct cli *cli) {
+    const struct alloc_ops *row = cli->source.allocator ? alloc_find(cli->source.allocator) : NULL;
+    return !row || !row->needs_device;
+}
+
 bool need_find(const struct cli *cli, const struct source_result *result, struct report_need *need,
                struct error *err) {
     memset(need, 0, sizeof *need);
@@ -61,9 +67,11 @@ bool need_find(const struct cli *cli, const struct source_result *result, struct
     struct outcome outcome;
     bool known;
     options.unlimited_device = true;
-    if (!run_again(cli, &options, &known, &outcome, err))
-        return false;
-    if (known && outcome.fits)
-        need->bytes = outcome.device_bytes;
+    if (has_need(cli)) {
+        if (!run_again(cli, &options, &known, &outcome, err))
+            return false;
+        if (known && outcome.fits)
+            need->bytes = outcome.device_bytes;
+    }
     return !can_expand(cli, result) || find_expandable(cli, need, err);
 }

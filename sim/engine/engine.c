@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "caching.h"
 #include "clocks.h"
 #include "node.h"
 #include "oom_fill.h"
@@ -244,6 +243,13 @@ static void stream_wait(void *user, uint64_t stream) {
     clocks_wait_until(&engine->clocks, clocks_stream_done(&engine->clocks, stream));
 }
 
+static void stream_wait_event(void *user, uint64_t stream, uint64_t event) {
+    struct engine *engine = user;
+    if (event > 0 &&
+        !clocks_stream_wait(&engine->clocks, stream, engine->event_times.at[event - 1]))
+        fail_memory(engine);
+}
+
 /* ---- the tape's sink ---- */
 
 static bool sink_request(void *user, const struct tape_request *request, uint32_t *block) {
@@ -331,8 +337,7 @@ static void sink_synchronize(void *user) {
 
 static void sink_limit_memory(void *user, double fraction) {
     struct engine *engine = user;
-    if (!engine->config.allocator || engine->config.allocator == &caching_ops)
-        caching_set_memory_fraction(engine->allocator, fraction);
+    alloc_set_memory_fraction(engine->allocator, fraction);
 }
 
 static void sink_empty_cache(void *user) {
@@ -378,13 +383,17 @@ static bool start(struct engine *engine, struct error *err) {
                                             .event_record = event_record,
                                             .event_done = event_done,
                                             .event_wait = event_wait,
-                                            .stream_wait = stream_wait}};
+                                            .stream_wait = stream_wait,
+                                            .stream_wait_event = stream_wait_event},
+                                  .lifetimes = c->lifetimes,
+                                  .packing = c->packing};
     clocks_init(&engine->clocks, c->device);
     engine->freeing = TIMELINE_NONE;
     engine->timeline = timeline_create();
     if (!engine->timeline)
         return error_host_memory(err);
-    engine->allocator = alloc_create(c->allocator ? c->allocator : alloc_row(0), &config, err);
+    engine->allocator = alloc_create(
+        c->allocator ? c->allocator : alloc_of_backend(c->settings.backend), &config, err);
     if (!engine->allocator)
         return false;
     struct timeline *tl = engine->timeline;

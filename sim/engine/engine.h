@@ -18,7 +18,9 @@ struct text;
 struct engine_config {
     const struct framework *framework;
     const struct device *device;
-    const struct alloc_ops *allocator; /* NULL: the native caching allocator */
+    const struct alloc_ops *allocator; /* NULL: the settings' backend */
+    struct lifetimes *lifetimes;       /* (optional) and packing: see alloc_config */
+    const struct packing *packing;
     struct alloc_settings settings;
     uint64_t max_requests;      /* 0: the default; more is ERROR_LIMIT */
     struct text *tape_dump;     /* (optional) a line for every op */

@@ -1,8 +1,6 @@
 /* oom_fill.c: see oom_fill.h. */
 #include "oom_fill.h"
 
-#include <stdio.h>
-
 #include "alloc.h"
 #include "timeline.h"
 
@@ -13,11 +11,7 @@ void oom_fill(struct timeline *tl, const struct alloc *al, uint64_t requested_by
         return;
     struct timeline_oom *oom = array_last(&tl->ooms);
     char message[ALLOC_OOM_MESSAGE_BYTES];
-    if (al->ops == alloc_row(0))
-        alloc_oom_message(figures, device, message, sizeof message);
-    else /* the words are PyTorch's own allocator's */
-        snprintf(message, sizeof message, "allocator %s: out of memory for %llu bytes",
-                 al->ops->name, (unsigned long long)requested_bytes);
+    alloc_write_oom(al, device, message, sizeof message);
     oom->requested_bytes = requested_bytes;
     oom->rounded_bytes = figures->rounded_bytes;
     oom->segment_bytes = figures->segment_bytes;

@@ -9,6 +9,7 @@
 #include "checked.h"
 #include "counters.h"
 #include "framework.h"
+#include "packing.h"
 #include "replay_core.h"
 
 /* A reservation of a device that nobody knows: 64 TiB of addresses hold any run. */
@@ -149,6 +150,10 @@ static struct replay_figures figures_of(const struct timeline *tl, uint8_t devic
     return f;
 }
 
+static const struct alloc_ops *allocator_of(const struct replay *r) {
+    return r->config->allocator ? r->config->allocator : alloc_of_backend(r->settings.backend);
+}
+
 static bool start_device(struct replay_device *d, struct error *err) {
     struct replay *r = d->replay;
     d->result.recorded = figures_of(r->real, d->result.device);
@@ -166,12 +171,21 @@ static bool start_device(struct replay_device *d, struct error *err) {
             config.settings.expandable_reserve_bytes == 0)
             config.settings.expandable_reserve_bytes = d->reserve_bytes;
     }
-    const struct alloc_ops *ops = r->config->allocator ? r->config->allocator : &caching_ops;
+    const struct alloc_ops *ops = allocator_of(r);
+    if (ops->needs_device && !d->capacity_known)
+        return error_set(err, ERROR_USAGE,
+                         "allocator %s takes a share of the device, and the trace does not tell "
+                         "which device it was: name one (--device)",
+                         ops->name);
+    if (r->lifetimes)
+        config.lifetimes = &r->lifetimes[d->result.device];
+    if (r->packings)
+        config.packing = &r->packings[d->result.device];
     d->al = alloc_create(ops, &config, err);
     if (!d->al)
         return false;
-    if (r->config->memory_fraction > 0 && ops == &caching_ops)
-        caching_set_memory_fraction(d->al, r->config->memory_fraction);
+    if (r->config->memory_fraction > 0)
+        alloc_set_memory_fraction(d->al, r->config->memory_fraction);
     return replay_start(d, err);
 }
 
@@ -246,7 +260,6 @@ static bool is_equal(const struct replay_device_result *d) {
 static bool finish_device(struct replay_device *d, struct replay_result *out) {
     const struct alloc_stats *stats = alloc_get_stats(d->al);
     d->result.retries = stats->num_alloc_retries;
-    d->result.ooms = stats->num_ooms;
     if (d->replay->config->reproduce) {
         d->result.layout_equal = replay_compare_layout(d);
         out->equal = out->equal && is_equal(&d->result);
@@ -294,24 +307,38 @@ static bool run(struct replay *r, struct replay_result *out, struct error *err) 
     return true;
 }
 
-/* One replay by one release's rules. */
-static bool run_as(const struct timeline *real, const struct replay_config *config,
-                   const struct framework *framework, struct replay_result *out,
-                   struct error *err) {
-    struct replay r = {.real = real, .config = config, .framework = framework};
+bool replay_once(const struct timeline *real, const struct replay_config *config,
+                 const struct framework *framework, struct lifetimes *lifetimes,
+                 const struct packing *packings, struct replay_result *out, struct error *err) {
+    struct replay r = {.real = real,
+                       .config = config,
+                       .framework = framework,
+                       .lifetimes = lifetimes,
+                       .packings = packings};
     *out = (struct replay_result){0};
     if (config->settings)
         r.settings = *config->settings;
     else if (!alloc_settings_parse(timeline_text(real, real->alloc_settings), framework,
                                    &r.settings, err))
         return error_wrap(err, "the trace's allocator settings");
-    bool ok = run(&r, out, err);
+    bool ok = !config->reproduce || r.settings.backend == ALLOC_BACKEND_NATIVE ||
+              error_set(err, ERROR_BAD_INPUT,
+                        "the trace's backend is not the native one, which alone can reproduce it");
+    ok = ok && run(&r, out, err);
     if (!replay_ok(&r) && err)
         *err = r.error;
     replay_fini(&r);
     if (!ok)
         replay_result_fini(out);
     return ok;
+}
+
+static bool run_as(const struct timeline *real, const struct replay_config *config,
+                   const struct framework *framework, struct replay_result *out,
+                   struct error *err) {
+    if (config->allocator && config->allocator->packs)
+        return replay_twice(real, config, framework, out, err);
+    return replay_once(real, config, framework, NULL, NULL, out, err);
 }
 
 void replay_result_fini(struct replay_result *result) {

@@ -30,7 +30,7 @@ struct error;
 struct replay_config {
     bool reproduce; /* the native allocator only; the timeline must know addresses and segments */
     const struct framework *framework;     /* NULL: the timeline's; unknown there: see `guessed` */
-    const struct alloc_ops *allocator;     /* NULL: the native one */
+    const struct alloc_ops *allocator;     /* NULL: the settings' backend */
     const struct alloc_settings *settings; /* NULL: the timeline's alloc_settings */
     const char *settings_text; /* (optional) how `settings` were written, for the new timeline */
     double memory_fraction;    /* set_per_process_memory_fraction at the start; 0: not called */

@@ -303,6 +303,7 @@ void answer_oom(struct replay_device *d, const struct alloc_entry *entry) {
     struct timeline_event event = event_of(d, EVENT_OOM);
     struct timeline_oom oom = {.event = (uint32_t)r->tl->events.count,
                                .rounded_bytes = entry->bytes};
+    d->result.ooms++;
     if (d->filling)
         return;
     if (d->block != TIMELINE_NONE) {

@@ -5,7 +5,8 @@
  *   replay_world.c   what the allocator asks: addresses, events; what it did, against the trace
  *   replay_answer.c  the new timeline
  *   replay_start.c   the state before the first event; replay_fill.c: as a what-if has made it
- *   replay_layout.c  the state after the last */
+ *   replay_layout.c  the state after the last
+ *   replay_pack.c    a first run for the lifetimes, for an allocator that packs */
 #ifndef REPLAY_CORE_H
 #define REPLAY_CORE_H
 
@@ -52,6 +53,8 @@ struct replay {
     const struct replay_config *config;
     const struct framework *framework;
     struct alloc_settings settings;
+    struct lifetimes *lifetimes;    /* (optional) by ordinal: see alloc_config */
+    const struct packing *packings; /* likewise */
     struct timeline *tl;
     uint32_t *blocks; /* block of the real timeline -> of the new one; TIMELINE_NONE: not live */
     uint32_t *phases; /* likewise */
@@ -122,6 +125,15 @@ void answer_start_block(struct replay_device *d, uint32_t block);
 /* replay_fill.c */
 void answer_forget_block(struct replay *r, uint32_t block);
 void answer_end_fill(struct replay_device *d);
+
+/* replay.c: one replay by one release's rules; `lifetimes` and `packings` by ordinal, see struct
+ * replay. */
+bool replay_once(const struct timeline *real, const struct replay_config *config,
+                 const struct framework *framework, struct lifetimes *lifetimes,
+                 const struct packing *packings, struct replay_result *out, struct error *err);
+/* replay_pack.c: twice, for an allocator that packs. */
+bool replay_twice(const struct timeline *real, const struct replay_config *config,
+                  const struct framework *framework, struct replay_result *out, struct error *err);
 
 /* replay_layout.c: false: they differ, and that is counted. */
 bool replay_compare_layout(struct replay_device *d);

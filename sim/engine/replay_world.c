@@ -115,6 +115,8 @@ static bool came_by_waiting(const struct replay_device *d, uint32_t completion) 
 
 static bool event_done(void *user, uint64_t event) {
     const struct replay_device *d = user;
+    if (event >= d->replay->real->blocks.count)
+        return true; /* of a request that had failed when it was recorded: see replay_serve_oom */
     uint32_t completion = d->replay->real->blocks.at[event].complete_event;
     if (completion == TIMELINE_NONE || d->filling || completion >= d->limit)
         return false;

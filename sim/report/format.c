@@ -46,6 +46,17 @@ void format_safe(struct text *out, const char *s) {
         s += add_character(out, s);
 }
 
+void format_safe_lines(struct text *out, const char *s, size_t indent) {
+    while (*s) {
+        if (*s == '\n') {
+            text_format(out, "\n%*s", (int)indent, "");
+            s++;
+        } else {
+            s += add_character(out, s);
+        }
+    }
+}
+
 void format_safe_cut(struct text *out, const char *s, size_t width) {
     if (format_width(s, strlen(s)) <= width) {
         format_safe(out, s);

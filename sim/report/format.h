@@ -10,7 +10,9 @@ struct text;
 /* A text from a file or a trace, fit for a terminal: control characters and bytes that are not
  * UTF-8 become '?'. */
 void format_safe(struct text *out, const char *s);
-/* Likewise, at most `width` characters; what is cut off shows as "...". */
+/* Likewise, but lines stay lines: all after the first begin with `indent` blanks. */
+void format_safe_lines(struct text *out, const char *s, size_t indent);
+/* Like format_safe, at most `width` characters; what is cut off shows as "...". */
 void format_safe_cut(struct text *out, const char *s, size_t width);
 /* Blanks until the line that began at byte `line_begin` has `width` characters (at least one blank
  * when it has more). */

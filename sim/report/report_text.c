@@ -165,8 +165,11 @@ static void write_oom(const struct report *r, struct text *out) {
     add_oom_bytes("short by", report_shortfall(o), out);
     add_oom_bytes("allocated then", o->allocated_bytes, out);
     add_oom_bytes("reserved then", o->reserved_bytes, out);
-    if (o->message)
-        add_oom_text("the framework says", timeline_text(r->tl, o->message), "", out);
+    if (o->message) {
+        text_format(out, "  %-24s  ", "the framework says");
+        format_safe_lines(out, timeline_text(r->tl, o->message), 28);
+        text_add(out, "\n");
+    }
 }
 
 /* --- the peak --- */

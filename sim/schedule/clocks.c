@@ -63,6 +63,13 @@ uint64_t clocks_stream_done(const struct clocks *clocks, uint64_t stream) {
     return 0;
 }
 
+bool clocks_stream_wait(struct clocks *clocks, uint64_t stream, uint64_t time_ns) {
+    struct stream_clock *clock = find_stream(clocks, stream);
+    if (clock && clock->busy_until_ns < time_ns)
+        clock->busy_until_ns = time_ns;
+    return clock != NULL;
+}
+
 void clocks_synchronize(struct clocks *clocks) {
     for (size_t i = 0; i < clocks->streams.count; i++)
         clocks_wait_until(clocks, clocks->streams.at[i].busy_until_ns);

@@ -43,6 +43,8 @@ bool clocks_kernel(struct clocks *clocks, const struct tape_kernel *kernel,
                    struct kernel_times *times);
 /* When everything queued on `stream` so far will be done. */
 uint64_t clocks_stream_done(const struct clocks *clocks, uint64_t stream);
+/* What is queued on `stream` from now on starts no earlier than `time_ns`. False: host memory exhausted. */
+bool clocks_stream_wait(struct clocks *clocks, uint64_t stream, uint64_t time_ns);
 /* The host waits for the device. */
 void clocks_synchronize(struct clocks *clocks);
 void clocks_wait_until(struct clocks *clocks, uint64_t time_ns);

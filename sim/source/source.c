@@ -10,6 +10,8 @@
 #include "error.h"
 #include "framework.h"
 #include "importer.h"
+#include "live_sum.h"
+#include "packing.h"
 #include "tape.h"
 #include "timeline.h"
 
@@ -78,9 +80,9 @@ static bool simulate(const char *path, const struct source_options *options, str
 }
 
 static const struct alloc_ops *find_allocator(const struct source_options *options,
-                                              struct error *err) {
+                                              enum alloc_backend backend, struct error *err) {
     const struct alloc_ops *row =
-        options->allocator ? alloc_find(options->allocator) : alloc_row(0);
+        options->allocator ? alloc_find(options->allocator) : alloc_of_backend(backend);
     if (row)
         return row;
     char names[256] = "";
@@ -91,21 +93,10 @@ static const struct alloc_ops *find_allocator(const struct source_options *optio
     return NULL;
 }
 
-static bool run_scenario(const char *path, const struct source_options *options,
-                         struct source_result *out, struct error *err) {
-    if (!resolve(options, out, err))
-        return false;
-    const struct alloc_ops *allocator = find_allocator(options, err);
-    if (!allocator)
-        return false;
-    struct engine_config config = {.framework = out->framework,
-                                   .allocator = allocator,
-                                   .device = &out->device,
-                                   .settings = out->settings,
-                                   .max_requests = options->max_requests,
-                                   .tape_dump = options->tape_dump,
-                                   .schedule_dump = options->schedule_dump};
-    struct engine *engine = engine_create(&config, err);
+static bool run_engine(const char *path, const struct source_options *options,
+                       const struct engine_config *config, struct source_result *out,
+                       struct error *err) {
+    struct engine *engine = engine_create(config, err);
     if (!engine)
         return false;
     bool ok = simulate(path, options, engine, out, err);
@@ -113,6 +104,49 @@ static bool run_scenario(const char *path, const struct source_options *options,
     if (ok)
         out->timeline = engine_finish(engine);
     engine_destroy(engine);
+    return ok;
+}
+
+/* Where the blocks of a run go best is known only after it: it is made once before, without a limit,
+ * for its lifetimes. */
+static bool pack(const char *path, const struct source_options *options,
+                 const struct source_result *resolved, const struct engine_config *config,
+                 struct packing *packing, struct error *err) {
+    struct lifetimes lifetimes = {0};
+    struct device device = resolved->device;
+    struct engine_config first = *config;
+    struct source_result result = {.framework = resolved->framework, .device = device};
+    device.total_bytes = UNLIMITED_BYTES;
+    first.device = &device;
+    first.allocator = &live_sum_ops;
+    first.lifetimes = &lifetimes;
+    bool ok = run_engine(path, options, &first, &result, err);
+    if (ok && !packing_make(&lifetimes, packing))
+        ok = error_host_memory(err);
+    source_result_fini(&result);
+    lifetimes_fini(&lifetimes);
+    return ok;
+}
+
+static bool run_scenario(const char *path, const struct source_options *options,
+                         struct source_result *out, struct error *err) {
+    if (!resolve(options, out, err))
+        return false;
+    const struct alloc_ops *allocator = find_allocator(options, out->settings.backend, err);
+    if (!allocator)
+        return false;
+    struct engine_config config = {.framework = out->framework,
+                                   .allocator = allocator,
+                                   .device = &out->device,
+                                   .settings = out->settings,
+                                   .max_requests = options->max_requests};
+    struct packing packing = {0};
+    bool ok = !allocator->packs || pack(path, options, out, &config, &packing, err);
+    config.packing = allocator->packs ? &packing : NULL;
+    config.tape_dump = options->tape_dump;
+    config.schedule_dump = options->schedule_dump;
+    ok = ok && run_engine(path, options, &config, out, err);
+    packing_fini(&packing);
     if (!ok)
         return false;
     if (out->timeline->blocks.count == 0 && out->timeline->ooms.count == 0)

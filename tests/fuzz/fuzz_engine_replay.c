@@ -44,6 +44,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     replay_with(tl, "", 0);
     replay_with(tl, "expandable_segments:True", UINT64_C(1) << 30);
     replay_with(tl, "garbage_collection_threshold:0.5,max_split_size_mb:32", UINT64_C(1) << 28);
+    for (size_t i = 1; alloc_row(i); i++)
+        replay(tl, &(struct replay_config){.allocator = alloc_row(i), .total_bytes = 1 << 28});
     timeline_destroy(tl);
     return 0;
 }

@@ -31,6 +31,10 @@ struct world_state {
     uint64_t queued[FIXTURE_STREAMS], done[FIXTURE_STREAMS];
     uint64_t event_stream[FIXTURE_EVENTS], event_position[FIXTURE_EVENTS];
     size_t events;
+    bool waits[FIXTURE_STREAMS][FIXTURE_STREAMS]; /* the program's: stream, on other */
+    uint64_t waits_position[FIXTURE_STREAMS][FIXTURE_STREAMS];
+    size_t driver_waits; /* that an allocator asked for; the last one's streams */
+    uint64_t driver_wait_stream, driver_wait_other;
     struct text *log;
 };
 
@@ -63,6 +67,19 @@ static inline void fixture_wait_stream(void *user, uint64_t stream) {
     w->done[stream] = w->queued[stream];
 }
 
+static inline bool fixture_follows(void *user, uint64_t stream, uint64_t event) {
+    struct world_state *w = user;
+    uint64_t other = w->event_stream[event];
+    return w->waits_position[stream][other] >= w->event_position[event] && w->waits[stream][other];
+}
+
+static inline void fixture_stream_wait_event(void *user, uint64_t stream, uint64_t event) {
+    struct world_state *w = user;
+    w->driver_waits++;
+    w->driver_wait_stream = stream;
+    w->driver_wait_other = w->event_stream[event];
+}
+
 static inline void fixture_wait(void *user, uint64_t event) {
     struct world_state *w = user;
     uint64_t *done = &w->done[w->event_stream[event]];
@@ -80,25 +97,35 @@ static inline struct alloc_config fixture_config(const struct framework *framewo
                                             .event_record = fixture_record,
                                             .event_done = fixture_done,
                                             .event_wait = fixture_wait,
-                                            .stream_wait = fixture_wait_stream}};
+                                            .stream_wait = fixture_wait_stream,
+                                            .stream_follows = fixture_follows,
+                                            .stream_wait_event = fixture_stream_wait_event}};
     struct error err;
     assert_ok(alloc_settings_parse(settings ? settings : "", framework, &config.settings, &err),
               err);
     return config;
 }
 
-static inline struct fixture fixture_start_on(const struct framework *framework,
-                                              const char *settings, uint64_t total,
-                                              uint64_t capacity) {
+/* `row` NULL: the settings' backend. */
+static inline struct fixture fixture_start_row(const struct alloc_ops *row,
+                                               const struct framework *framework,
+                                               const char *settings, uint64_t total,
+                                               uint64_t capacity) {
     struct fixture f = {.world = xcalloc(1, sizeof *f.world)};
     struct alloc_config config = fixture_config(framework, settings, f.world);
     struct error err;
     config.total_bytes = total;
     config.capacity_bytes = capacity;
-    f.al = alloc_create(alloc_row(0), &config, &err);
+    f.al = alloc_create(row ? row : alloc_of_backend(config.settings.backend), &config, &err);
     assert_ok(f.al != NULL, err);
     f.stats = alloc_get_stats(f.al);
     return f;
+}
+
+static inline struct fixture fixture_start_on(const struct framework *framework,
+                                              const char *settings, uint64_t total,
+                                              uint64_t capacity) {
+    return fixture_start_row(NULL, framework, settings, total, capacity);
 }
 
 static inline struct fixture fixture_start(const struct framework *framework,
@@ -108,7 +135,8 @@ static inline struct fixture fixture_start(const struct framework *framework,
 
 static inline void fixture_end(struct fixture *f) {
     struct error err;
-    assert_ok(caching_check(f->al, &err), err);
+    if (f->al->ops == &caching_ops)
+        assert_ok(caching_check(f->al, &err), err);
     alloc_destroy(f->al);
     text_fini(&f->log);
     xfree(f->world);
@@ -150,6 +178,12 @@ static inline void fixture_finish(struct fixture *f, uint64_t stream) {
     fixture_wait_stream(f->world, stream);
 }
 
+/* The program makes `stream` wait for all that is queued on `other`. */
+static inline void fixture_make_wait(struct fixture *f, uint64_t stream, uint64_t other) {
+    f->world->waits[stream][other] = true;
+    f->world->waits_position[stream][other] = f->world->queued[other];
+}
+
 static inline void check_at(const struct fixture *f, uint64_t address, uint64_t offset) {
     (void)f;
     assert_bytes_equal(address - ALLOC_FIRST_ADDRESS, offset);
@@ -176,7 +210,7 @@ static inline void check_block_bytes(struct fixture *f, uint64_t asked, uint64_t
 
 static inline void check_message(const struct fixture *f, const char *part) {
     char text[ALLOC_OOM_MESSAGE_BYTES];
-    alloc_oom_message(alloc_last_oom(f->al), 0, text, sizeof text);
+    alloc_write_oom(f->al, 0, text, sizeof text);
     if (!strstr(text, part))
         fail_msg("'%s' is not in '%s'", part, text);
 }

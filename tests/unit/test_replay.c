@@ -1,4 +1,4 @@
-#include "suite.h"
+#include "replay_fixture.h"
 
 #include <string.h>
 
@@ -9,61 +9,6 @@
 #include "text.h"
 #include "tl_build.h"
 #include "tl_window.h"
-
-/* A replay that must come to a result, and what it was made of. */
-struct outcome {
-    struct timeline *real;
-    struct replay_result result;
-    const struct replay_device_result *device; /* the first */
-};
-
-static struct outcome replay_timeline(struct timeline *real, const struct replay_config *config) {
-    struct outcome o = {.real = real};
-    struct error err = {0};
-    assert_ok(replay_run(real, config, &o.result, &err), err);
-    assert_ok(timeline_check(o.result.timeline, &err), err);
-    assert_true(o.result.devices.count > 0);
-    o.device = &o.result.devices.at[0];
-    return o;
-}
-
-static struct outcome reproduce(const char *text) {
-    static const struct replay_config config = {.reproduce = true};
-    return replay_timeline(tl_build(text), &config);
-}
-
-static void end(struct outcome *o) {
-    replay_result_fini(&o->result);
-    timeline_destroy(o->real);
-}
-
-static void check_equal(struct outcome *o) {
-    if (!o->result.equal)
-        fail_msg("event %u: the trace says %s, the model %s", o->device->first.event,
-                 o->device->first.recorded, o->device->first.model);
-}
-
-static void reproduces(const char *text) {
-    struct outcome o = reproduce(text);
-    check_equal(&o);
-    end(&o);
-}
-
-static struct timeline *load(const char *name) {
-    char path[1024];
-    struct timeline *tl = NULL;
-    struct error err = {0};
-    snprintf(path, sizeof path, "%s/traces/%s.pickle.zst", TEST_DATA, name);
-    assert_ok(trace_import(path, NULL, &tl, NULL, &err), err);
-    return tl;
-}
-
-static struct alloc_settings settings(const char *text) {
-    struct alloc_settings s;
-    struct error err = {0};
-    assert_ok(alloc_settings_parse(text, framework_row(0), &s, &err), err);
-    return s;
-}
 
 /* --- to reproduce --- */
 
@@ -429,18 +374,6 @@ TEST(a_smaller_device_stops_the_run_where_it_fails) {
     end(&o);
 }
 
-TEST(another_allocator_words_its_failure_itself) {
-    USE_STATE;
-    struct replay_config config = {
-        .total_bytes = 64 * MIB, .capacity_bytes = 40 * MIB, .allocator = alloc_find("bfc")};
-    struct outcome o = replay_timeline(tl_build("alloc a 30MiB\nalloc b 30MiB\n"), &config);
-    const struct timeline *tl = o.result.timeline;
-    assert_bytes_equal(tl->ooms.at[0].requested_bytes, 30 * MIB);
-    assert_string_equal(timeline_text(tl, tl->ooms.at[0].message),
-                        "allocator bfc: out of memory for 31457280 bytes");
-    end(&o);
-}
-
 TEST(a_start_that_does_not_fit_stops_before_the_first_event) {
     USE_STATE;
     struct replay_config config = {.total_bytes = 30 * MIB};
@@ -465,15 +398,6 @@ TEST(a_recorded_out_of_memory_may_succeed_elsewhere) {
 }
 
 /* --- bad input --- */
-
-static void refuses(struct timeline *tl, const struct replay_config *config, const char *why) {
-    struct replay_result result;
-    struct error err = {0};
-    assert_false(replay_run(tl, config, &result, &err));
-    if (!strstr(err.text, why))
-        fail_msg("'%s' is not in '%s'", why, err.text);
-    timeline_destroy(tl);
-}
 
 TEST(a_trace_without_addresses_cannot_be_reproduced) {
     USE_STATE;
@@ -566,7 +490,6 @@ SUITE(cmocka_unit_test(a_run_from_empty_is_reproduced),
       cmocka_unit_test(a_window_keeps_its_start_in_a_what_if),
       cmocka_unit_test(frees_wait_as_recorded_in_a_what_if),
       cmocka_unit_test(a_smaller_device_stops_the_run_where_it_fails),
-      cmocka_unit_test(another_allocator_words_its_failure_itself),
       cmocka_unit_test(a_start_that_does_not_fit_stops_before_the_first_event),
       cmocka_unit_test(a_recorded_out_of_memory_may_succeed_elsewhere),
       cmocka_unit_test(a_trace_without_addresses_cannot_be_reproduced),
