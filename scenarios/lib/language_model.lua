@@ -88,6 +88,7 @@ local function train(p, model)
     else
       run()
     end
+    training.after_step(optimizer)
     if eval_ids and i % p.eval_every == 0 and i < steps then
       evaluate(model, p, eval_ids)
     end

@@ -4,6 +4,7 @@
 local base = use "optim_base"
 local more = use "optim_more"
 local bitsandbytes = use "bitsandbytes"
+local packages = use "optim_packages"
 local optim = { Adagrad = more.Adagrad, NAdam = more.NAdam, RMSprop = more.RMSprop, Adafactor = more.Adafactor, Muon = more.Muon }
 
 -- ---- Adam, AdamW (torch/optim/adam.py) ----
@@ -226,11 +227,15 @@ local makers = {
     o.optim_bits, o.is_paged = 32, true
     return bitsandbytes.AdamW(params, o)
   end,
+  lion = packages.Lion,
+  adamw_schedulefree = packages.AdamWScheduleFree,
+  sgd_schedulefree = packages.SGDScheduleFree,
 }
 
 -- The names that optim.make knows, for a scenario's one_of.
 optim.names = { "sgd", "momentum", "nesterov", "adam", "adamw", "amsgrad", "adagrad", "nadam", "rmsprop", "rmsprop_centered",
-  "adafactor", "muon", "adamw8bit", "paged_adamw8bit", "paged_adamw32bit" }
+  "adafactor", "muon", "adamw8bit", "paged_adamw8bit", "paged_adamw32bit", "lion", "adamw_schedulefree",
+  "sgd_schedulefree" }
 
 -- impl: nil for foreach. weight_decay: nil or negative for the optimizer's own default.
 function optim.make(name, params, impl, weight_decay)

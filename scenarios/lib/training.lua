@@ -3,6 +3,7 @@ local nn = use "nn"
 local optim = use "optim"
 local amp = use "amp"
 local checkpoint = use "checkpoint"
+local ema = use "ema"
 local training = {}
 
 local loop_parameters = {
@@ -11,6 +12,8 @@ local loop_parameters = {
   { "optimizer", "adamw", "optimizer", one_of = optim.names },
   { "optimizer_impl", "foreach", "form of its step; PyTorch chooses foreach on a GPU", one_of = { "forloop", "foreach", "fused" } },
   { "weight_decay", -1.0, "of the optimizer; negative = its default" },
+  { "optimizer_in_backward", false, "one optimizer a parameter, which steps and frees the gradient as soon as it is there" },
+  { "ema", false, "an exponential moving average of the model (torch.optim.swa_utils.AveragedModel) beside it" },
   { "scaler", false, "torch.amp.GradScaler around the loss and the step" },
   { "accumulate", 1, "micro-batches a step", min = 1, max = 10000 },
   { "clip", 0.0, "clip_grad_norm_ at this norm; 0 = none", min = 0 },
@@ -76,6 +79,9 @@ function training.step(p, optimizer, scaler, forward, ...)
       loss:backward()
     end
   end
+  if p.optimizer_in_backward then
+    return
+  end
   phase "optimizer"
   if p.clip > 0 then
     if scaler then
@@ -93,9 +99,40 @@ function training.step(p, optimizer, scaler, forward, ...)
   optimizer:zero_grad(p.set_to_none)
 end
 
+-- What follows a step, when its names are gone: the moving average.
+function training.after_step(optimizer)
+  if optimizer.average then
+    phase "ema"
+    optimizer.average:update_parameters()
+  end
+end
+
+-- Optimizers that step in the backward, from the hook of their parameter.
+local function optimizers_in_backward(p, model)
+  if p.accumulate > 1 or p.clip > 0 or p.scaler or p.ema then
+    error("optimizer_in_backward: the gradients are gone before accumulate, clip, scaler or ema could use them", 0)
+  end
+  local parameters = nn.parameters(model)
+  for i = 1, #parameters do
+    local own = torch.list()
+    own:append(parameters[i])
+    local optimizer = optim.make(p.optimizer, own, p.optimizer_impl, p.weight_decay)
+    torch.register_post_accumulate_grad_hook(parameters[i], function()
+      optimizer:step()
+      optimizer:zero_grad()
+    end)
+  end
+  return { params = parameters }
+end
+
 -- The optimizer and the scaler (or nil) that the parameters ask for.
 function training.optimizer(p, model)
+  if p.optimizer_in_backward then
+    return optimizers_in_backward(p, model)
+  end
+  local average = p.ema and ema.AveragedModel(model) or nil
   local optimizer = optim.make(p.optimizer, nn.parameters(model), p.optimizer_impl, p.weight_decay)
+  optimizer.average = average
   return optimizer, p.scaler and amp.GradScaler() or nil
 end
 
@@ -104,6 +141,7 @@ function training.loop(p, optimizer, scaler, forward)
   for i = 1, p.steps do
     begin_step(i)
     training.step(p, optimizer, scaler, forward)
+    training.after_step(optimizer)
   end
 end
 

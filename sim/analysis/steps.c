@@ -20,6 +20,7 @@ static const struct {
     {"backward", ROLE_WORK},       {"loss", ROLE_WORK},
     {"optimizer", ROLE_OPTIMIZER}, {"Optimizer.step#", ROLE_OPTIMIZER},
     {"zero_grad", ROLE_ZERO_GRAD}, {"Optimizer.zero_grad#", ROLE_ZERO_GRAD},
+    {"ema", ROLE_ZERO_GRAD},
 };
 
 static enum role phase_role(const struct timeline *tl, uint32_t phase) {

@@ -121,6 +121,7 @@ bool catch_call(struct host *host, int arguments, int results);
 void catch_open(lua_State *L);
 /* hooks.c: saved-tensor hooks and autograd functions written in Lua */
 void hooks_open(lua_State *L);
+void leaf_hooks_open(lua_State *L);
 /* sandbox.c: the globals that a scenario may use; `use` */
 void sandbox_open(lua_State *L);
 void sandbox_close_table(lua_State *L); /* a library or parameters: without tensors */

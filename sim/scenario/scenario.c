@@ -166,6 +166,7 @@ static void open_all(lua_State *L) {
     phases_open(L);
     catch_open(L);
     hooks_open(L);
+    leaf_hooks_open(L);
     tensors_open(L);
     sandbox_name_table(L, "torch");
     lua_setglobal(L, "torch");

@@ -139,25 +139,30 @@ static bool same_layout(const struct tensor *gradient, const struct tensor *vari
     return true;
 }
 
+/* The leaf's gradient becomes `gradient`, or grows by it. */
+static void accumulate_into(struct tape *tape, struct tensor *variable, struct tensor *gradient) {
+    if (variable->grad) {
+        aten_add_(tape, variable->grad, gradient);
+        return;
+    }
+    variable->grad = gradient->refs == 1 && same_layout(gradient, variable)
+                         ? tensor_ref(gradient)
+                         : aten_clone_strided(tape, gradient, variable->stride);
+    tape_set_category(tape, variable->grad, CATEGORY_GRADIENT, true);
+    const char *owner = strtab_text(&tape->strings, variable->owner);
+    tape_set_name(tape, variable->grad, owner, variable->name);
+}
+
+/* AccumulateGrad::apply: what arrived is held until its hook has run (new_grad). */
 static void accumulate(struct tape *tape, struct node *node) {
     struct tensor *variable = node->variable, *gradient = node->buffers[0];
     node->buffers[0] = NULL;
     if (!gradient)
         return;
-    if (variable->grad) {
-        aten_add_(tape, variable->grad, gradient);
-        tensor_unref(tape, gradient);
-        return;
-    }
-    if (gradient->refs == 1 && same_layout(gradient, variable)) {
-        variable->grad = gradient;
-    } else {
-        variable->grad = aten_clone_strided(tape, gradient, variable->stride);
-        tensor_unref(tape, gradient);
-    }
-    tape_set_category(tape, variable->grad, CATEGORY_GRADIENT, true);
-    const char *owner = strtab_text(&tape->strings, variable->owner);
-    tape_set_name(tape, variable->grad, owner, variable->name);
+    accumulate_into(tape, variable, gradient);
+    if (variable->has_hook && tape->accumulated && tape->status == TAPE_OK)
+        tape->accumulated(tape->accumulated_user, variable);
+    tensor_unref(tape, gradient);
 }
 
 static bool can_sum_to(struct tape *tape, const struct node *node, const struct shape *shape,

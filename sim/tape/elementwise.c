@@ -552,6 +552,7 @@ const struct op ops_elementwise[] = {
     {"clamp_", "self:T min:f? max:f?", AUTOCAST_NONE, "self limited to [min, max]", run_in_place,
      NULL},
     {"square_", "self:T", AUTOCAST_NONE, "self *= self", run_in_place, NULL},
+    {"sgn_", "self:T", AUTOCAST_NONE, "the sign of self", run_in_place, NULL},
     {"maximum_", "self:T other:T", AUTOCAST_NONE, "self = max(self, other)", run_in_place,
      "aten::maximum"},
     {"amp_update_scale_", "self:T growth_tracker:T found_inf:T", AUTOCAST_NONE,

@@ -100,6 +100,10 @@ struct autocast_entry { /* low-precision copy of a leaf, kept to the end of the 
 
 struct tape {
     struct tape_sink sink;
+    /* (optional) Tensor.register_post_accumulate_grad_hook: the gradient of a leaf with has_hook is
+     * complete for this backward. Runs in the engine; a failure leaves the tape stopped. */
+    void (*accumulated)(void *user, struct tensor *leaf);
+    void *accumulated_user;
     const struct framework *framework;
     const struct device *device;
     enum tape_status status;

@@ -52,6 +52,7 @@ struct tensor {
         /* keeps its base alive: its storage has another holder (autograd's view tracking) */
         is_view;
     bool is_buffer;       /* of a module: moved after its parameters */
+    bool has_hook;        /* tape->accumulated wants to hear of its gradient */
     bool host;            /* lives in host memory: a CPU scalar or step counter */
     uint16_t output_nr;   /* which output of grad_fn */
     struct node *grad_fn; /* counted; NULL for leaves */
