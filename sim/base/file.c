@@ -1,11 +1,10 @@
-/* file.c: see file.h. */
+/* file.c: reading; see file.h. */
 #include "file.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "error.h"
 #include "xalloc.h"
@@ -56,42 +55,5 @@ bool file_read(const char *path, size_t limit, char **data, size_t *length, stru
         return error_set(err, ERROR_IO_READ, "%s: %s", path, strerror(errno));
     bool ok = read_stream(f, path, limit, data, length, err);
     fclose(f);
-    return ok;
-}
-
-static bool write_stdout(const void *data, size_t length, struct error *err) {
-    if (fwrite(data, 1, length, stdout) != length || fflush(stdout) != 0)
-        return error_set(err, ERROR_IO_WRITE, "standard output: %s", strerror(errno));
-    return true;
-}
-
-bool file_write(const char *path, const void *data, size_t length, struct error *err) {
-    if (strcmp(path, "-") == 0)
-        return write_stdout(data, length, err);
-    struct stat st;
-    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) { /* a device or a pipe: nothing to rename */
-        FILE *f = S_ISDIR(st.st_mode) ? NULL : fopen(path, "wb");
-        if (!f)
-            return error_set(err, ERROR_IO_WRITE, "%s: %s", path,
-                             S_ISDIR(st.st_mode) ? "is a directory" : strerror(errno));
-        bool ok = fwrite(data, 1, length, f) == length;
-        ok = fclose(f) == 0 && ok;
-        return ok || error_set(err, ERROR_IO_WRITE, "%s: %s", path, strerror(errno));
-    }
-    size_t size = strlen(path) + 32;
-    char *temporary = xalloc(size);
-    if (!temporary)
-        return error_host_memory(err);
-    snprintf(temporary, size, "%s.%ld.tmp", path, (long)getpid());
-    FILE *f = fopen(temporary, "wb");
-    bool ok = f && fwrite(data, 1, length, f) == length;
-    ok = f && fclose(f) == 0 && ok;
-    ok = ok && rename(temporary, path) == 0;
-    if (!ok) {
-        error_set(err, ERROR_IO_WRITE, "%s: %s", path, strerror(errno));
-        if (f)
-            remove(temporary);
-    }
-    xfree(temporary);
     return ok;
 }
