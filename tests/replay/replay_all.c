@@ -40,7 +40,7 @@ static bool message_is_equal(const struct alloc *al, struct part mark, char *out
     char wanted[ALLOC_OOM_MESSAGE_BYTES], message[ALLOC_OOM_MESSAGE_BYTES];
     part_text(mark, "message", wanted, sizeof wanted);
     alloc_oom_message(alloc_last_oom(al), 0, message, sizeof message);
-    snprintf(out, size, "the message is: %s", message);
+    snprintf(out, size, "the message is: %.120s", message);
     return strcmp(wanted, message) == 0;
 }
 

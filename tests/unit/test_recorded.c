@@ -41,13 +41,12 @@ static struct timeline *load(const char *name) {
     return tl;
 }
 
-static char *load_marks(const char *name) {
-    char path[1024], *json = NULL;
+static void load_marks(const char *name, char **json) {
+    char path[1024];
     snprintf(path, sizeof path, "%s/traces/%s.json", TEST_DATA, name);
     struct error err = {0};
     size_t length;
-    assert_ok(file_read(path, 1 << 20, &json, &length, &err), err);
-    return json;
+    assert_ok(file_read(path, 1 << 20, json, &length, &err), err);
 }
 
 /* The next mark of a step at or after `at`; NULL: none. */
@@ -91,7 +90,8 @@ static void check_pools(const struct timeline *tl, const struct step *step, cons
 
 static void check_run(const char *name) {
     struct timeline *tl = load(name);
-    char *json = load_marks(name);
+    char *json = NULL;
+    load_marks(name, &json);
     struct steps steps;
     struct error err = {0};
     assert_ok(steps_find(tl, 0, &steps, &err), err);
