@@ -5,13 +5,12 @@
 
 #include "error.h"
 #include "input.h"
+#include "machine.h"
 #include "text.h"
 #include "timeline.h"
 #include "xalloc.h"
 
 enum { HEAD_BYTES = 4096 };
-#define DEFAULT_FILE_BYTES                                                                         \
-    (SIZE_MAX / 2 < (UINT64_C(16) << 30) ? SIZE_MAX / 2 : (size_t)(UINT64_C(16) << 30))
 #define DEFAULT_MEMORY_BYTES ((size_t)256 << 20)
 enum { DEFAULT_MEMORY_FACTOR = 24 };
 
@@ -54,17 +53,22 @@ static const struct importer *find_importer(const uint8_t *data, size_t length) 
     return NULL;
 }
 
+/* What the import of so many bytes may take, as far as this machine has it. */
+static size_t default_memory(size_t length) {
+    size_t most = machine_memory_bytes() / 4 * 3;
+    if (length > (SIZE_MAX - DEFAULT_MEMORY_BYTES) / DEFAULT_MEMORY_FACTOR)
+        return most;
+    size_t wanted = DEFAULT_MEMORY_BYTES + length * DEFAULT_MEMORY_FACTOR;
+    return wanted < most ? wanted : most;
+}
+
 /* Options with the defaults filled in. */
 static struct trace_options complete(const struct trace_options *options, size_t length) {
     struct trace_options full = {0};
     if (options)
         full = *options;
-    if (full.max_file_bytes == 0)
-        full.max_file_bytes = DEFAULT_FILE_BYTES;
     if (full.max_memory_bytes == 0)
-        full.max_memory_bytes = length < (SIZE_MAX - DEFAULT_MEMORY_BYTES) / DEFAULT_MEMORY_FACTOR
-                                    ? DEFAULT_MEMORY_BYTES + length * DEFAULT_MEMORY_FACTOR
-                                    : SIZE_MAX;
+        full.max_memory_bytes = default_memory(length);
     return full;
 }
 
@@ -116,7 +120,7 @@ bool trace_import(const char *path, const struct trace_options *options, struct 
                   struct trace_facts *facts, struct error *err) {
     struct input in;
     struct trace_facts own;
-    if (!input_open(&in, path, complete(options, 0).max_file_bytes, err))
+    if (!input_open(&in, path, options ? options->max_file_bytes : 0, err))
         return false;
     bool ok = import_named(path, in.data, in.length, options, tl, facts ? facts : &own, err);
     if (ok && !facts)

@@ -14,8 +14,9 @@ struct timeline;
 
 /* Zero bytes are the defaults. */
 struct trace_options {
-    size_t max_file_bytes; /* packed and unpacked each; 0: 16 GiB */
-    /* host memory of the import; 0: 256 MiB + 24 times the unpacked file */
+    size_t max_file_bytes; /* packed and unpacked each; 0: see input.h */
+    /* host memory of the import; 0: 256 MiB + 24 times the unpacked file, at most three quarters
+     * of this machine's */
     size_t max_memory_bytes;
     bool want_sha256; /* of the file; as slow as the whole import */
     /* (optional) now and then; false cancels: ERROR_INTERRUPTED */

@@ -10,6 +10,7 @@
 
 #include "error.h"
 #include "file.h"
+#include "machine.h"
 #include "xalloc.h"
 
 static const struct {
@@ -21,6 +22,24 @@ static const struct {
     {"gzip", input_is_gzip, input_unpack_gzip},
     {"zstd", input_is_zstd, input_unpack_zstd},
 };
+
+#define MOST_BYTES                                                                                 \
+    (SIZE_MAX / 2 < (UINT64_C(16) << 30) ? SIZE_MAX / 2 : (size_t)(UINT64_C(16) << 30))
+#define LEAST_UNPACKED_BYTES ((size_t)256 << 20)
+enum { UNPACK_RATIO = 1024 };
+
+static size_t smaller(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+static size_t unpacked_limit(size_t packed, size_t limit) {
+    if (limit > 0)
+        return limit;
+    size_t plausible = packed > SIZE_MAX / UNPACK_RATIO ? SIZE_MAX : packed * UNPACK_RATIO;
+    if (plausible < LEAST_UNPACKED_BYTES)
+        plausible = LEAST_UNPACKED_BYTES;
+    return smaller(smaller(plausible, machine_memory_bytes() / 2), MOST_BYTES);
+}
 
 static bool map_file(struct input *in, const char *path, size_t length, struct error *err) {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -45,7 +64,8 @@ static bool load_file(struct input *in, const char *path, size_t limit, struct e
         return error_set(err, ERROR_IO_READ, "%s: %s", path, strerror(errno));
     if (S_ISREG(st.st_mode) && st.st_size > 0) {
         if ((uint64_t)st.st_size > limit)
-            return error_set(err, ERROR_LIMIT, "%s: %llu bytes, the limit is %zu", path,
+            return error_set(err, ERROR_LIMIT,
+                             "%s: %llu bytes, the limit is %zu; --max-memory raises it", path,
                              (unsigned long long)st.st_size, limit);
         return map_file(in, path, (size_t)st.st_size, err);
     }
@@ -64,7 +84,8 @@ static bool unpack(struct input *in, size_t limit, struct error *err) {
     for (size_t i = 0; i < sizeof packings / sizeof packings[0]; i++) {
         if (!packings[i].is(in->file, in->file_length))
             continue;
-        if (!packings[i].unpack(in->file, in->file_length, limit, &in->unpacked, &in->length, err))
+        if (!packings[i].unpack(in->file, in->file_length, unpacked_limit(in->file_length, limit),
+                                &in->unpacked, &in->length, err))
             return error_wrap(err, "%s", packings[i].name);
         in->packing = packings[i].name;
         in->data = (const uint8_t *)in->unpacked;
@@ -76,7 +97,7 @@ static bool unpack(struct input *in, size_t limit, struct error *err) {
 
 bool input_open(struct input *in, const char *path, size_t limit, struct error *err) {
     memset(in, 0, sizeof *in);
-    if (!load_file(in, path, limit, err)) {
+    if (!load_file(in, path, limit > 0 ? limit : MOST_BYTES, err)) {
         input_close(in);
         return false;
     }

@@ -21,7 +21,8 @@ struct unpacking {
 
 static bool grow(struct unpacking *u, struct error *err) {
     if (u->used > u->limit)
-        return error_set(err, ERROR_LIMIT, "unpacks to more than %zu bytes", u->limit);
+        return error_set(err, ERROR_LIMIT,
+                         "unpacks to more than %zu bytes; --max-memory allows more", u->limit);
     size_t capacity = u->capacity ? u->capacity * 2 : 256 * 1024;
     char *moved = xrealloc(u->out, capacity);
     if (!moved)
@@ -72,7 +73,8 @@ static bool unpack_members(struct unpacking *u, struct error *err) {
             return error_host_memory(err);
     }
     return u->used <= u->limit ||
-           error_set(err, ERROR_LIMIT, "unpacks to more than %zu bytes", u->limit);
+           error_set(err, ERROR_LIMIT, "unpacks to more than %zu bytes; --max-memory allows more",
+                     u->limit);
 }
 
 bool input_unpack_gzip(const uint8_t *data, size_t length, size_t limit, char **out,

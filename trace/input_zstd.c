@@ -19,7 +19,8 @@ struct unpacking {
 
 static bool grow(struct unpacking *u, struct error *err) {
     if (u->used > u->limit)
-        return error_set(err, ERROR_LIMIT, "unpacks to more than %zu bytes", u->limit);
+        return error_set(err, ERROR_LIMIT,
+                         "unpacks to more than %zu bytes; --max-memory allows more", u->limit);
     size_t capacity = u->capacity ? u->capacity * 2 : 256 * 1024;
     char *moved = xrealloc(u->out, capacity);
     if (!moved)
@@ -36,7 +37,8 @@ static bool reserve(struct unpacking *u, struct error *err) {
     if (claimed == ZSTD_CONTENTSIZE_ERROR || claimed == ZSTD_CONTENTSIZE_UNKNOWN)
         return true;
     if (claimed > u->limit)
-        return error_set(err, ERROR_LIMIT, "unpacks to %llu bytes, the limit is %zu", claimed,
+        return error_set(err, ERROR_LIMIT,
+                         "unpacks to %llu bytes, the limit is %zu; --max-memory raises it", claimed,
                          u->limit);
     if (claimed == 0 || claimed / 1024 > u->in.size)
         return true;
@@ -61,7 +63,8 @@ static bool unpack_frames(struct unpacking *u, struct error *err) {
             return error_set(err, ERROR_BAD_INPUT, "truncated after %zu unpacked bytes", u->used);
     }
     return u->used <= u->limit ||
-           error_set(err, ERROR_LIMIT, "unpacks to more than %zu bytes", u->limit);
+           error_set(err, ERROR_LIMIT, "unpacks to more than %zu bytes; --max-memory allows more",
+                     u->limit);
 }
 
 bool input_unpack_zstd(const uint8_t *data, size_t length, size_t limit, char **out,
