@@ -41,6 +41,18 @@ static bool set_alloc(struct view_options *o, const char *value, struct error *e
     return true;
 }
 
+static bool set_max_requests(struct view_options *o, const char *value, struct error *err) {
+    return source_parse_count("--max-requests", value, &o->source.max_requests, err);
+}
+
+static bool set_max_instructions(struct view_options *o, const char *value, struct error *err) {
+    return source_parse_count("--max-instructions", value, &o->source.max_instructions, err);
+}
+
+static bool set_max_memory(struct view_options *o, const char *value, struct error *err) {
+    return source_parse_memory(value, &o->source, err);
+}
+
 static bool set_size(struct view_options *o, const char *value, struct error *err) {
     return picture_parse_size(value, &o->app.width, &o->app.height, err);
 }
@@ -102,6 +114,9 @@ static const struct {
     {"--device", "NAME", "the card that is modelled", set_device},
     {"--alloc", "SETTINGS", "allocator settings, as PYTORCH_ALLOC_CONF", set_alloc},
     {"--allocator", "NAME", "another allocator than PyTorch's own", set_allocator},
+    {"--max-requests", "COUNT", "stop a scenario after so many requests", set_max_requests},
+    {"--max-instructions", "COUNT", "and Lua instructions", set_max_instructions},
+    {"--max-memory", "SIZE", "memory of this machine for a file", set_max_memory},
     {"--size", "WxH", "of the window or picture (1280x800)", set_size},
     {"--scale", "FACTOR", "of texts and margins, 0.5 to 4 (VRAMSIM_SCALE)", set_scale},
     {"--theme", "NAME", "dark, light or contrast", set_theme},
@@ -156,7 +171,7 @@ void view_options_help(struct text *out) {
     text_add(out, "vramsim-view FILE [FILE2] [options]: scrub a memory timeline, or two over each "
                   "other.\nA file is a scenario (.lua) or a trace.\n\n");
     for (int i = 0; i < OPTIONS; i++)
-        text_format(out, "  %-11s %-12s %s\n", options[i].name,
+        text_format(out, "  %-18s %-12s %s\n", options[i].name,
                     options[i].value ? options[i].value : "", options[i].doc);
     text_add(out, "\nKeys: press ? in the window. Exit codes: 0 good, 1 a script's expectation "
                   "failed, 2 usage or bad\nscenario, 3 bad trace, 4 no window or cannot write.\n");

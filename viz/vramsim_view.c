@@ -8,6 +8,7 @@
 #include "app.h"
 #include "error.h"
 #include "file.h"
+#include "picture.h"
 #include "script.h"
 #include "sdl_window.h"
 #include "source.h"
@@ -139,6 +140,9 @@ static int view(struct view_options *o, struct error *err) {
             code = exit_code(err);
     if (code == 0) {
         struct app *app = app_create(&o->app, timelines[0], timelines[1], err);
+        const char *hint = app ? picture_font_hint(app_font(app), o->app.language) : NULL;
+        if (hint)
+            fprintf(stderr, "vramsim-view: %s\n", hint);
         code = app ? run(app, o, err) : exit_code(err);
         app_destroy(app);
     }

@@ -48,6 +48,7 @@ static inline bool array_grow(void *at, size_t *capacity, size_t need, size_t it
 #define array_last(a) (assert((a)->count > 0), &(a)->at[(a)->count - 1])
 #define array_pop(a) (assert((a)->count > 0), (a)->at[--(a)->count])
 #define array_clear(a) ((a)->count = 0)
+#define array_bytes(a) ((a)->capacity * sizeof *(a)->at)
 #define array_fini(a) (xfree((a)->at), (a)->at = NULL, (a)->count = (a)->capacity = 0)
 
 #endif

@@ -95,3 +95,8 @@ size_t strtab_length(const struct strtab *table, uint32_t id) {
 size_t strtab_count(const struct strtab *table) {
     return table->entries.count;
 }
+
+size_t strtab_bytes(const struct strtab *table) {
+    return table->arena.total_bytes + array_bytes(&table->entries) +
+           table->slot_count * sizeof *table->slots;
+}

@@ -31,5 +31,6 @@ uint32_t strtab_find(const struct strtab *table, const char *text, size_t length
 const char *strtab_text(const struct strtab *table, uint32_t id);
 size_t strtab_length(const struct strtab *table, uint32_t id);
 size_t strtab_count(const struct strtab *table);
+size_t strtab_bytes(const struct strtab *table); /* of host memory */
 
 #endif

@@ -14,11 +14,11 @@
 struct text;
 
 enum exit_code {
-    EXIT_FITS = 0,  /* also: valid, done */
-    EXIT_NOT = 1,   /* does not fit, outside tolerance, not equal */
-    EXIT_USAGE = 2, /* or a bad scenario */
-    EXIT_BAD_TRACE = 3,
-    EXIT_NO_WRITE = 4, /* or this machine's memory is exhausted */
+    EXIT_FITS = 0,      /* also: valid, done */
+    EXIT_NOT = 1,       /* does not fit, outside tolerance, not equal */
+    EXIT_USAGE = 2,     /* or a bad scenario, one that passes a limit too */
+    EXIT_BAD_TRACE = 3, /* likewise */
+    EXIT_NO_WRITE = 4,  /* or this machine's memory is exhausted */
     EXIT_INTERRUPTED = 130
 };
 
@@ -34,6 +34,7 @@ struct cli {
     const char *sets[CLI_MAX_SETS];
     struct source_options source;
     const char *output, *json, *csv, *png, *svg, *size, *theme, *lang;
+    const char *max_requests, *max_instructions, *max_memory; /* as given; NULL: not said */
     int width, height; /* of --size, in pixels; 0: not said */
     double tolerance;  /* < 0: none given */
     bool summary, quiet, all, help_scenario, help;

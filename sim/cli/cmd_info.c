@@ -5,6 +5,7 @@
 
 #include "cli.h"
 #include "facts.h"
+#include "file.h"
 #include "importer.h"
 #include "json_out.h"
 #include "replay.h"
@@ -179,7 +180,7 @@ static int print_facts(const struct cli *cli, const struct trace_facts *facts,
                        const struct timeline *tl) {
     struct error err = {0};
     struct text out = {0};
-    bool to_stdout = cli->json && strcmp(cli->json, "-") == 0;
+    bool to_stdout = cli->json && file_is_stdout(cli->json);
     bool ok = true;
     if (!cli->quiet && !to_stdout) {
         write_report(cli->files[0], facts, tl, &out);
@@ -202,8 +203,11 @@ int cmd_info(struct cli *cli) {
     struct timeline *tl;
     struct trace_facts facts;
     struct progress progress = {.what = "reading", .interrupted = cli->interrupted};
-    struct trace_options options = {
-        .progress = progress_show, .user = &progress, .want_sha256 = cli->json != NULL};
+    struct trace_options options = {.max_file_bytes = cli->source.max_memory_bytes,
+                                    .max_memory_bytes = cli->source.max_memory_bytes,
+                                    .progress = progress_show,
+                                    .user = &progress,
+                                    .want_sha256 = cli->json != NULL};
     bool ok = trace_import(cli->files[0], &options, &tl, &facts, &err);
     progress_clear(&progress);
     if (!ok)

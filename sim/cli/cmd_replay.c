@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "file.h"
 #include "framework.h"
 #include "json_out.h"
 #include "replay.h"
@@ -150,7 +151,7 @@ static bool write_result(const struct cli *cli, const struct replay_result *resu
                          struct error *err) {
     struct text out = {0};
     bool ok = true;
-    if (!cli->quiet && !(cli->json && strcmp(cli->json, "-") == 0)) {
+    if (!cli->quiet && !(cli->json && file_is_stdout(cli->json))) {
         if (reproduce)
             text_format(&out, "%s\n", result->equal ? "EQUAL" : "DIFFERENT");
         text_format(&out, "rules of %s%s\n", result->framework->name,
@@ -281,7 +282,7 @@ static int replay_all(const struct cli *cli, const struct timeline *tl) {
     if (!find_ranks(cli, tl, ranks, &recorded, &err))
         return cli_fail(&err);
     bool ok = true;
-    if (!cli->quiet && !(cli->json && strcmp(cli->json, "-") == 0)) {
+    if (!cli->quiet && !(cli->json && file_is_stdout(cli->json))) {
         ranks_text(ranks, recorded, &out);
         ok = cli_write("-", &out, &err);
     }

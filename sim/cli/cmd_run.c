@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "file.h"
 #include "framework.h"
 #include "need.h"
 #include "picture.h"
@@ -122,10 +123,9 @@ static bool write_picture(const struct cli *cli, const struct timeline *tl, stru
     if (cli->theme)
         options.theme = theme_find(cli->theme);
     options.language = i18n_language(cli->lang);
-    if (cli->png && !picture_has_font(options.language))
-        fputs("vramsim: no font with Chinese characters: install fonts-noto-cjk or "
-              "fonts-wqy-microhei\n",
-              stderr);
+    const char *hint = cli->png ? picture_usual_font_hint(options.language) : NULL;
+    if (hint)
+        fprintf(stderr, "vramsim: %s\n", hint);
     struct text out = {0};
     if (cli->png &&
         (!picture_render_png(tl, NULL, &options, &out, err) || !cli_write(cli->png, &out, err)))
@@ -151,7 +151,7 @@ static bool write_files(const struct cli *cli, const struct report *report, stru
 }
 
 static bool is_stdout(const char *path) {
-    return path && strcmp(path, "-") == 0;
+    return path && file_is_stdout(path);
 }
 
 static int report_result(const struct cli *cli, const struct source_result *result,
@@ -200,9 +200,7 @@ int cmd_run(struct cli *cli) {
     bool ok = source_run(cli->files[0], &cli->source, &result, &err);
     progress_clear(&progress);
     if (!ok)
-        return err.code == ERROR_IO_READ && source_is_scenario(cli->files[0])
-                   ? (cli_fail(&err), EXIT_USAGE)
-                   : cli_fail(&err);
+        return cli_fail(&err);
     int code = report_result(cli, &result, &err);
     source_result_fini(&result);
     if ((code == EXIT_FITS || code == EXIT_NOT) && view_is_wanted(cli))

@@ -4,6 +4,7 @@
 
 #include "cli.h"
 #include "compare.h"
+#include "file.h"
 #include "framework.h"
 #include "text.h"
 #include "timeline.h"
@@ -53,7 +54,7 @@ static void write_meaning(const struct cli *cli, const struct source_result *sim
 static int write_result(const struct cli *cli, const struct source_result *simulated,
                         const struct comparison *comparison, struct error *err) {
     struct text out = {0};
-    bool to_stdout = cli->json && strcmp(cli->json, "-") == 0;
+    bool to_stdout = cli->json && file_is_stdout(cli->json);
     if (!cli->quiet && !to_stdout) {
         validate_text(comparison, cli->tolerance, &out);
         write_assumed(cli, simulated, &out);

@@ -37,6 +37,7 @@ static bool can_expand(const struct cli *cli, const struct source_result *result
 
 static bool find_expandable(const struct cli *cli, struct report_need *need, struct error *err) {
     struct source_options options = cli->source;
+    options.print = NULL;
     struct text settings = {0};
     struct outcome outcome = {0};
     if (options.alloc_settings && *options.alloc_settings)
@@ -66,6 +67,7 @@ bool need_find(const struct cli *cli, const struct source_result *result, struct
     struct source_options options = cli->source;
     struct outcome outcome;
     bool known;
+    options.print = NULL;
     options.unlimited_device = true;
     if (has_need(cli)) {
         if (!run_again(cli, &options, &known, &outcome, err))

@@ -32,6 +32,7 @@ enum option_id {
     OPT_TOLERANCE,
     OPT_MAX_REQUESTS,
     OPT_MAX_INSTRUCTIONS,
+    OPT_MAX_MEMORY,
     OPT_HELP_SCENARIO,
     OPT_HELP
 };
@@ -71,10 +72,12 @@ static const struct option options[] = {
     {OPT_COLOUR, "--color", "WHEN", " run ", "auto, always, never"},
     {OPT_TOLERANCE, "--tolerance", "PERCENT", " validate ",
      "allowed error of peak allocated and reserved, e.g. 2%"},
-    {OPT_MAX_REQUESTS, "--max-requests", "COUNT", " run validate dump ",
+    {OPT_MAX_REQUESTS, "--max-requests", "COUNT", " run view validate dump replay ",
      "stop a scenario after so many requests (4,000,000)"},
-    {OPT_MAX_INSTRUCTIONS, "--max-instructions", "COUNT", " run validate dump ",
+    {OPT_MAX_INSTRUCTIONS, "--max-instructions", "COUNT", " run view validate dump replay ",
      "and Lua instructions (500,000,000)"},
+    {OPT_MAX_MEMORY, "--max-memory", "SIZE", " run view validate info dump replay ",
+     "memory of this machine for a scenario (2GiB) or a trace"},
     {OPT_HELP_SCENARIO, "--help-scenario", NULL, " run ", "list the scenario's parameters"},
     {OPT_HELP, "--help", NULL, "*", "this text"},
 };
@@ -114,16 +117,6 @@ static bool parse_tolerance(const char *text, double *out, struct error *err) {
         return error_set(err, ERROR_USAGE, "--tolerance '%s': expected a percentage such as 2%%",
                          text);
     *out = v / 100;
-    return true;
-}
-
-static bool parse_count(const char *name, const char *text, uint64_t *out, struct error *err) {
-    char *end;
-    errno = 0;
-    unsigned long long v = strtoull(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end != '\0' || v == 0 || errno == ERANGE)
-        return error_set(err, ERROR_USAGE, "%s '%s': expected a count", name, text);
-    *out = v;
     return true;
 }
 
@@ -217,9 +210,14 @@ static bool apply(struct cli *cli, const struct option *o, const char *value, st
     case OPT_TOLERANCE:
         return parse_tolerance(value, &cli->tolerance, err);
     case OPT_MAX_REQUESTS:
-        return parse_count(o->name, value, &cli->source.max_requests, err);
+        cli->max_requests = value;
+        return source_parse_count(o->name, value, &cli->source.max_requests, err);
     case OPT_MAX_INSTRUCTIONS:
-        return parse_count(o->name, value, &cli->source.max_instructions, err);
+        cli->max_instructions = value;
+        return source_parse_count(o->name, value, &cli->source.max_instructions, err);
+    case OPT_MAX_MEMORY:
+        cli->max_memory = value;
+        return source_parse_memory(value, &cli->source, err);
     case OPT_HELP_SCENARIO:
         cli->help_scenario = true;
         break;

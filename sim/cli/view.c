@@ -58,6 +58,9 @@ static void fill(struct view_args *args, const struct cli *cli, const char *view
     add(args, "--device", cli->source.device);
     add(args, "--alloc", cli->source.alloc_settings);
     add(args, "--allocator", cli->source.allocator);
+    add(args, "--max-requests", cli->max_requests);
+    add(args, "--max-instructions", cli->max_instructions);
+    add(args, "--max-memory", cli->max_memory);
     add(args, "--size", cli->size);
     add(args, "--theme", cli->theme);
     add(args, "--lang", cli->lang);

@@ -1,5 +1,6 @@
 /* vramsim.c: the program: finds the command, reads its options, runs it. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,10 +49,10 @@ int cli_fail(const struct error *err) {
         return EXIT_FITS;
     case ERROR_USAGE:
     case ERROR_BAD_SCENARIO:
-    case ERROR_LIMIT:
         return EXIT_USAGE;
     case ERROR_BAD_INPUT:
     case ERROR_IO_READ:
+    case ERROR_LIMIT:
         return EXIT_BAD_TRACE;
     case ERROR_IO_WRITE:
     case ERROR_HOST_MEMORY:
@@ -93,7 +94,7 @@ static void print_help(void) {
         printf("  %-56s %s\n", c->usage, c->doc);
     puts("\nvramsim COMMAND --help lists a command's options; --version prints the version.\n"
          "Exit codes: 0 fits, valid; 1 does not fit, differs; 2 usage or bad scenario; 3 bad "
-         "trace; 4 cannot write.");
+         "trace; 4 cannot\nwrite or no memory; 130 interrupted.");
 }
 
 static const struct command *find_command(const char *name) {
@@ -159,9 +160,24 @@ static int flush_output(int code) {
     return cli_fail(&err);
 }
 
+/* What a scenario prints goes where it is not taken for the result. */
+static void print_line(void *user, const char *text, size_t length) {
+    (void)user;
+    fwrite(text, 1, length, stderr);
+    fputc('\n', stderr);
+}
+
+/* A stream that was closed stays closed for us: a file opened later must not take its number. */
+static void guard_streams(void) {
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 static int run_program(int argc, char **argv) {
-    struct cli cli = {
-        .program = argv[0], .interrupted = &interrupted, .source.interrupted = &interrupted};
+    struct cli cli = {.program = argv[0],
+                      .interrupted = &interrupted,
+                      .source = {.interrupted = &interrupted, .print = print_line}};
     struct sigaction action = {0};
     action.sa_handler = on_interrupt;
     sigaction(SIGINT, &action, NULL);
@@ -183,5 +199,6 @@ static int run_program(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
+    guard_streams();
     return flush_output(run_program(argc, argv));
 }

@@ -347,6 +347,15 @@ static void sink_empty_cache(void *user) {
         fail_memory(engine);
 }
 
+static size_t sink_host_bytes(const void *user) {
+    const struct engine *engine = user;
+    const struct text *dumps[] = {engine->config.tape_dump, engine->config.schedule_dump};
+    size_t bytes = timeline_bytes(engine->timeline) + array_bytes(&engine->event_times);
+    for (size_t i = 0; i < sizeof dumps / sizeof dumps[0]; i++)
+        bytes += dumps[i] ? dumps[i]->length : 0;
+    return bytes;
+}
+
 static void dump_tensor(struct text *out, const struct tensor *t) {
     char shape[128];
     text_format(out, " t%u%s%s", t->id, dtype_short_name(t->dtype),
@@ -447,6 +456,7 @@ struct tape_sink engine_sink(struct engine *engine) {
                               .synchronize = sink_synchronize,
                               .limit_memory = sink_limit_memory,
                               .empty_cache = sink_empty_cache,
+                              .host_bytes = sink_host_bytes,
                               .record = engine->config.tape_dump ? sink_record : NULL};
 }
 

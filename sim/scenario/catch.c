@@ -3,34 +3,6 @@
  * nothing, what is let go is released. */
 #include "host.h"
 
-void names_release(struct tape *tape, struct holdings *held) {
-    for (size_t i = 0; i < held->count; i++) {
-        tensor_unref(tape, held->at[i].tensor);
-        if (held->at[i].list)
-            list_unref(tape, held->at[i].list);
-    }
-    held->count = 0;
-}
-
-void names_take(struct names *names, struct tape *tape, size_t depth, struct holdings *to) {
-    for (size_t i = depth; i < names->depth; i++) {
-        struct frame *frame = &names->frames.at[i];
-        names_release(tape, &frame->floats);
-        if (!frame->is_c || frame->passes)
-            for (size_t k = 0; k < frame->held.count; k++)
-                if (array_push(to, frame->held.at[k]))
-                    frame->held.at[k] = (struct holding){.tensor = NULL};
-        names_release(tape, &frame->held);
-    }
-    if (names->depth > depth)
-        names->depth = depth;
-}
-
-void names_drop_floats(struct names *names, struct tape *tape) {
-    if (names->depth > 0)
-        names_release(tape, &names->frames.at[names->depth - 1].floats);
-}
-
 struct host_state catch_begin(const struct host *host) {
     const struct tape *tape = host->tape;
     return (struct host_state){.depth = host->names.depth,

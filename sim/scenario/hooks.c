@@ -156,7 +156,7 @@ static int saved_tensors_hooks(lua_State *L) {
 
 /* ---- autograd functions ---- */
 
-enum { FUNCTION_OUTPUTS = 8 };
+enum { FUNCTION_OUTPUTS = 8, FUNCTION_WORK = 50 };
 
 struct lua_function { /* of one node */
     struct host *host;
@@ -315,11 +315,12 @@ static int apply(lua_State *L) {
 static int autograd_function(lua_State *L) {
     struct host *host = host_of(L);
     luaL_checktype(L, 1, LUA_TTABLE);
+    host_charge(L, host, FUNCTION_WORK);
     struct backward_op *op = arena_calloc(&host->tape->arena, 1, sizeof *op);
     if (!op)
         return no_memory(L);
     lua_getfield(L, 1, "name");
-    const char *name = lua_pushfstring(L, "%sBackward", luaL_checkstring(L, -1));
+    const char *name = lua_pushfstring(L, "%sBackward", host_text(L, lua_gettop(L)));
     *op = (struct backward_op){.name = arena_strdup(&host->tape->arena, name),
                                .run = backward_function};
     if (!op->name)

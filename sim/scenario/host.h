@@ -24,18 +24,20 @@ struct host {
     struct names names;
     struct json_t *config;             /* while it is read: config.c */
     ARRAY(struct tensor_list *) lists; /* all that were made; some are kept to the end */
+    size_t list_bytes;                 /* of what these hold */
     struct error error;                /* why the run was stopped, when `stopped` */
     /* by a limit, an interrupt, --help-scenario or the device's end: not a Lua error */
     bool stopped;
     uint64_t instructions, max_instructions;
-    size_t lua_bytes, max_lua_bytes;
+    uint64_t checked_at; /* the instructions when the limits were looked at last */
+    size_t lua_bytes, max_lua_bytes, max_memory_bytes;
     bool exhausted;       /* this machine refused memory to Lua, not the limit */
     const char *path;     /* of the scenario */
     char directory[4096]; /* its folder */
     const char *library_dir;
     /* what the frames of a raised error hold until it has been dealt with */
     struct holdings traceback;
-    int step; /* running step, 0: none */
+    long long step; /* running step, 0: none */
     bool phase_open, step_open;
 };
 
@@ -45,9 +47,19 @@ struct host *host_of(lua_State *L);
 /* Leaves the scenario when the tape has stopped: out of memory quietly, a failure as a Lua error
  * with its place. */
 void host_check(lua_State *L, struct host *host);
-/* Counts `steps` of work that Lua does not count; a Lua error when the limit is passed or the user
+
+/* limits.c */
+enum { LIMITS_HOOK_COUNT = 100000 };
+/* Counts `steps` of work that Lua does not count; a Lua error when a limit is passed or the user
  * interrupts. */
 void host_charge(lua_State *L, struct host *host, uint64_t steps);
+/* A Lua error when the scenario has done or taken too much, or the user interrupts. */
+void limits_check(lua_State *L, struct host *host);
+bool limits_are_due(const struct host *host); /* cheap; whether to look again */
+void limits_count_hook(lua_State *L, struct host *host);
+/* A text argument that is copied out of Lua: charged by its length, without NUL bytes. */
+const char *host_text(lua_State *L, int index);
+const char *host_optional_text(lua_State *L, int index); /* NULL: none or nil */
 
 /* Ends the scenario: this machine's memory is exhausted. Returns only in name. */
 int host_fail_memory(lua_State *L, struct host *host);
@@ -76,7 +88,8 @@ struct tensor *tensors_test(lua_State *L, int index);  /* NULL: not a tensor (or
 
 /* lists.c: lists of tensors that hold their members themselves */
 struct tensor_list {
-    uint32_t refs; /* names and frames that hold the list */
+    uint32_t refs;       /* names and frames that hold the list */
+    size_t *total_bytes; /* the host's count, of all lists */
     ARRAY(struct tensor *) items;
 };
 struct list_handle {
@@ -87,6 +100,8 @@ void lists_open(lua_State *L);
 struct tensor_list *lists_test(lua_State *L, int index);
 /* A new empty list with one reference, NULL when host memory is exhausted. */
 struct tensor_list *lists_new(struct host *host);
+/* Appends, with a reference of its own. False: host memory is exhausted. */
+bool list_append(struct tensor_list *list, struct tensor *t);
 void lists_fini(struct host *host);
 void lists_push(lua_State *L, struct tensor_list *list);
 void list_unref(struct tape *tape, struct tensor_list *list);

@@ -3,6 +3,8 @@
  * every op. */
 #include "host.h"
 
+enum { LIST_WORK = 20 }; /* of the limit of work */
+
 struct tensor_list *lists_test(lua_State *L, int index) {
     if (lua_type(L, index) != LUA_TUSERDATA)
         return NULL;
@@ -24,7 +26,17 @@ void list_unref(struct tape *tape, struct tensor_list *list) {
         return;
     for (size_t i = 0; i < list->items.count; i++)
         tensor_unref(tape, list->items.at[i]);
+    *list->total_bytes -= array_bytes(&list->items);
     array_fini(&list->items);
+}
+
+bool list_append(struct tensor_list *list, struct tensor *t) {
+    size_t before = array_bytes(&list->items);
+    if (!array_push(&list->items, t))
+        return false;
+    *list->total_bytes += array_bytes(&list->items) - before;
+    tensor_ref(t);
+    return true;
 }
 
 struct tensor_list *lists_new(struct host *host) {
@@ -34,6 +46,7 @@ struct tensor_list *lists_new(struct host *host) {
         return NULL;
     }
     list->refs = 1;
+    list->total_bytes = &host->list_bytes;
     return list;
 }
 
@@ -53,6 +66,7 @@ static struct tensor_list *check_list(lua_State *L, int index) {
 
 static int list_new(lua_State *L) {
     struct host *host = host_of(L);
+    host_charge(L, host, LIST_WORK);
     struct tensor_list *list = lists_new(host);
     if (!list)
         return host_fail_memory(L, host);
@@ -61,11 +75,12 @@ static int list_new(lua_State *L) {
     return 1;
 }
 
-static int list_append(lua_State *L) {
+static int append(lua_State *L) {
     struct host *host = host_of(L);
     struct tensor_list *list = check_list(L, 1);
     struct tensor *t = lua_isnil(L, 2) ? NULL : tensors_check(L, 2);
-    if (!array_push(&list->items, tensor_ref(t))) /* counted only when there is room */
+    host_charge(L, host, LIST_WORK);
+    if (!list_append(list, t))
         return host_fail_memory(L, host);
     return 0;
 }
@@ -95,7 +110,7 @@ static int list_newindex(lua_State *L) {
     struct host *host = host_of(L);
     struct tensor_list *list = check_list(L, 1);
     lua_Integer i = luaL_checkinteger(L, 2);
-    if (i > 0 && (size_t)i == list->items.count + 1 && !array_push(&list->items, NULL))
+    if (i > 0 && (size_t)i == list->items.count + 1 && !list_append(list, NULL))
         return host_fail_memory(L, host);
     if (i < 1 || (size_t)i > list->items.count)
         return luaL_error(L, "list index %d of %d", (int)i, (int)list->items.count);
@@ -120,7 +135,7 @@ static void add_tensors(lua_State *L, struct host *host, struct tensor_list *to,
     if (t && !array_push(&to->items, tensor_ref(t)))
         tape_fail_memory(host->tape);
     for (size_t i = 0; list && list != to && i < list->items.count; i++)
-        if (!array_push(&to->items, tensor_ref(list->items.at[i])))
+        if (!list_append(to, list->items.at[i]))
             tape_fail_memory(host->tape);
     if (!lua_istable(L, -1) || depth > 16 || !lua_checkstack(L, 8))
         return;
@@ -140,6 +155,7 @@ static void add_tensors(lua_State *L, struct host *host, struct tensor_list *to,
 static int tensors_in(lua_State *L) {
     struct host *host = host_of(L);
     int n = lua_gettop(L);
+    host_charge(L, host, LIST_WORK);
     struct tensor_list *list = lists_new(host);
     if (!list)
         return host_fail_memory(L, host);
@@ -174,6 +190,7 @@ static int with_grad(lua_State *L) {
     struct host *host = host_of(L);
     struct tensor_list *params = check_list(L, 1);
     lua_settop(L, 3);
+    host_charge(L, host, LIST_WORK);
     struct tensor_list *list = lists_new(host);
     if (!list)
         return host_fail_memory(L, host);
@@ -181,7 +198,7 @@ static int with_grad(lua_State *L) {
     for (size_t i = 0; i < params->items.count; i++) {
         struct tensor *param = params->items.at[i];
         struct tensor *t = param && param->grad ? take_of(L, param, i) : NULL;
-        if (t && !array_push(&list->items, tensor_ref(t)))
+        if (t && !list_append(list, t))
             tape_fail_memory(host->tape);
     }
     host_check(L, host);
@@ -216,7 +233,7 @@ static int is_one_dtype(lua_State *L) {
     return 1;
 }
 
-static const luaL_Reg methods[] = {{"append", list_append}, {NULL, NULL}};
+static const luaL_Reg methods[] = {{"append", append}, {NULL, NULL}};
 
 /* The `torch` table is on top of the stack. */
 void lists_open(lua_State *L) {

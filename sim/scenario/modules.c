@@ -94,6 +94,7 @@ static void assign_paths(lua_State *L, struct host *host, int module, const char
     luaL_checkstack(L, 8, "modules nest too deep");
     if (depth > 64)
         luaL_error(L, "modules nest more than 64 deep (does a module contain itself?)");
+    host_charge(L, host, strlen(path));
     lua_pushstring(L, path);
     lua_setfield(L, module, "_path");
     lua_getfield(L, module, "_members");
@@ -101,7 +102,8 @@ static void assign_paths(lua_State *L, struct host *host, int module, const char
     lua_Integer n = (lua_Integer)lua_rawlen(L, members);
     for (lua_Integer i = 1; i <= n; i++) {
         lua_rawgeti(L, members, i);
-        const char *name = luaL_tolstring(L, -1, NULL);
+        luaL_tolstring(L, -1, NULL);
+        const char *name = host_text(L, lua_gettop(L));
         lua_pushvalue(L, -2);
         lua_rawget(L, module);
         struct tensor *t = tensors_test(L, -1);
@@ -125,7 +127,8 @@ static void assign_paths(lua_State *L, struct host *host, int module, const char
 /* nn.name(module): also done at the first call of a module that has no place yet. */
 static int name_modules(lua_State *L) {
     luaL_checktype(L, 1, LUA_TTABLE);
-    assign_paths(L, host_of(L), 1, luaL_optstring(L, 2, ""), 0);
+    const char *path = host_optional_text(L, 2);
+    assign_paths(L, host_of(L), 1, path ? path : "", 0);
     return 0;
 }
 
@@ -155,7 +158,7 @@ static void collect_members(lua_State *L, struct host *host, struct tensor_list 
         lua_rawgeti(L, module + 1, i);
         lua_gettable(L, module);
         struct tensor *t = own ? tensors_test(L, -1) : NULL;
-        if (t && t->requires_grad && is_first(L, t) && !array_push(&list->items, tensor_ref(t)))
+        if (t && t->requires_grad && is_first(L, t) && !list_append(list, t))
             tape_fail_memory(host->tape);
         if (!own && lua_istable(L, -1))
             collect(L, host, list, depth + 1);
@@ -196,7 +199,7 @@ static int call_module(lua_State *L) {
         assign_paths(L, host, 1, "", 0);
         lua_getfield(L, 1, "_path");
     }
-    if (!tape_enter_module(host->tape, lua_tostring(L, -1)))
+    if (!tape_enter_module(host->tape, host_text(L, lua_gettop(L))))
         host_check(L, host);
     lua_pop(L, 1);
     if (lua_getfield(L, 1, "forward") != LUA_TFUNCTION)

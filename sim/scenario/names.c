@@ -11,6 +11,7 @@
 enum {
     /* as many calls as Lua's own stack allows; tail calls would have no limit */
     MAX_FRAMES = 200000,
+    CALL_WORK = 20, /* a call's share of the limit of work: about what it costs beside Lua's own */
 };
 
 static void release(struct host *host, struct holding *h) {
@@ -23,10 +24,32 @@ static void release(struct host *host, struct holding *h) {
         list_unref(host->tape, list);
 }
 
-static void clear_holdings(struct host *host, struct holdings *list) {
-    for (size_t i = 0; i < list->count; i++)
-        release(host, &list->at[i]);
-    list->count = 0;
+void names_release(struct tape *tape, struct holdings *held) {
+    for (size_t i = 0; i < held->count; i++) {
+        tensor_unref(tape, held->at[i].tensor);
+        if (held->at[i].list)
+            list_unref(tape, held->at[i].list);
+    }
+    held->count = 0;
+}
+
+void names_take(struct names *names, struct tape *tape, size_t depth, struct holdings *to) {
+    for (size_t i = depth; i < names->depth; i++) {
+        struct frame *frame = &names->frames.at[i];
+        names_release(tape, &frame->floats);
+        if (!frame->is_c || frame->passes)
+            for (size_t k = 0; k < frame->held.count; k++)
+                if (array_push(to, frame->held.at[k]))
+                    frame->held.at[k] = (struct holding){.tensor = NULL};
+        names_release(tape, &frame->held);
+    }
+    if (names->depth > depth)
+        names->depth = depth;
+}
+
+void names_drop_floats(struct names *names, struct tape *tape) {
+    if (names->depth > 0)
+        names_release(tape, &names->frames.at[names->depth - 1].floats);
 }
 
 void names_fini(struct names *names, struct tape *tape) {
@@ -41,6 +64,13 @@ void names_fini(struct names *names, struct tape *tape) {
     array_fini(&names->frames);
     array_fini(&names->watched);
     xfree(names->visited);
+}
+
+size_t names_bytes(const struct names *names) {
+    size_t bytes = array_bytes(&names->frames) + names->visited_capacity * sizeof *names->visited;
+    for (size_t i = 0; i < names->frames.count; i++)
+        bytes += array_bytes(&names->frames.at[i].held) + array_bytes(&names->frames.at[i].floats);
+    return bytes;
 }
 
 /* ---- frames ---- */
@@ -377,8 +407,9 @@ static void settle_floats(lua_State *L, struct host *host, lua_Debug *ar, struct
 static void check_limits(lua_State *L, struct host *host) {
     if (host->names.depth >= MAX_FRAMES)
         luaL_error(L, "more than %d calls within each other (an endless recursion?)", MAX_FRAMES);
-    if (host->instructions > host->max_instructions)
-        host_charge(L, host, 0);
+    host->instructions += CALL_WORK;
+    if (limits_are_due(host))
+        limits_check(L, host);
 }
 
 static void on_call(lua_State *L, lua_Debug *ar, struct host *host, bool is_c, bool passes) {
@@ -445,8 +476,8 @@ static void on_return(lua_State *L, lua_Debug *ar, struct host *host) {
     }
     for (size_t i = 0; i < pops && names->depth > 0; i++) {
         struct frame *frame = &names->frames.at[--names->depth];
-        clear_holdings(host, &frame->held);
-        clear_holdings(host, &frame->floats);
+        names_release(host->tape, &frame->held);
+        names_release(host->tape, &frame->floats);
     }
 }
 

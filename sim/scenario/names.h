@@ -90,6 +90,7 @@ struct names {
 };
 
 void names_fini(struct names *names, struct tape *tape);
+size_t names_bytes(const struct names *names); /* of this machine's memory */
 /* The hook's part: `ar->event` is a call, tail call or return. */
 void names_event(lua_State *L, lua_Debug *ar);
 /* A reference (taken over) held as a temporary of the running frame, for a result on its way to the
@@ -101,7 +102,7 @@ void names_watch(lua_State *L, lua_CFunction function);
 /* The same for what is a function of Python in the model: it calls others, and an error's traceback
  * keeps its arguments. */
 void names_watch_python(lua_State *L, lua_CFunction function);
-/* catch.c. Frames from `depth` on were left by an error. Their temporaries are let go; what their
+/* Frames from `depth` on were left by an error. Their temporaries are let go; what their
  * names hold, as a traceback does, passes to `to`. */
 void names_take(struct names *names, struct tape *tape, size_t depth, struct holdings *to);
 void names_release(struct tape *tape, struct holdings *held);

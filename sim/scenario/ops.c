@@ -261,10 +261,10 @@ static int push_results(lua_State *L, struct host *host, struct op_call *call) {
     if (call->out_list) {
         list = lists_new(host);
         for (size_t i = 0; i < call->out_list_count; i++)
-            if (!list || !array_push(&list->items, call->out_list[i])) {
-                tensor_unref(host->tape, call->out_list[i]);
+            if (!list || !list_append(list, call->out_list[i]))
                 tape_fail_memory(host->tape);
-            }
+        for (size_t i = 0; i < call->out_list_count; i++) /* the list has its own references */
+            tensor_unref(host->tape, call->out_list[i]);
         xfree(call->out_list);
         if (list)
             names_float(L, NULL, list);

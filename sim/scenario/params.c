@@ -49,12 +49,14 @@ static void push_integers(lua_State *L, const char *name, const char *text) {
 /* The text of the value on top of the stack; a table of integers with commas. */
 static const char *value_text(lua_State *L, struct host *host) {
     if (!lua_istable(L, -1)) {
-        const char *kept = keep(host, luaL_tolstring(L, -1, NULL));
+        luaL_tolstring(L, -1, NULL);
+        const char *kept = keep(host, host_text(L, lua_gettop(L)));
         lua_pop(L, 1);
         return kept;
     }
     struct text joined = {0};
     size_t n = lua_rawlen(L, -1);
+    host_charge(L, host, n);
     bool integers = true;
     for (size_t i = 1; i <= n; i++) {
         lua_rawgeti(L, -1, (lua_Integer)i);
@@ -169,11 +171,11 @@ static void declare(lua_State *L, struct host *host, int row) {
     lua_rawgeti(L, row, 1);
     lua_rawgeti(L, row, 2);
     lua_rawgeti(L, row, 3);
-    p.name = keep(host, luaL_checkstring(L, base + 1));
+    p.name = keep(host, host_text(L, base + 1));
     p.type = type_of(L, base + 2);
     lua_pushvalue(L, base + 2);
     p.default_text = value_text(L, host);
-    p.help = keep(host, luaL_optstring(L, base + 3, ""));
+    p.help = lua_isnil(L, base + 3) ? "" : keep(host, host_text(L, base + 3));
     p.has_min = lua_getfield(L, row, "min") == LUA_TNUMBER;
     p.min = lua_tonumber(L, -1);
     p.has_max = lua_getfield(L, row, "max") == LUA_TNUMBER;
@@ -243,7 +245,7 @@ static int parameters(lua_State *L) {
 
 static int note(lua_State *L) {
     struct host *host = host_of(L);
-    const char *text = keep(host, luaL_checkstring(L, 1));
+    const char *text = keep(host, host_text(L, 1));
     if (!array_push(&host->info->notes, text))
         tape_fail_memory(host->tape);
     return 0;
@@ -251,7 +253,7 @@ static int note(lua_State *L) {
 
 static int compare_with_estimate(lua_State *L) {
     struct host *host = host_of(L);
-    host->info->estimate = keep(host, luaL_checkstring(L, 1));
+    host->info->estimate = keep(host, host_text(L, 1));
     return 0;
 }
 

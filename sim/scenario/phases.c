@@ -30,7 +30,7 @@ static void close_step(struct host *host) {
     char name[32];
     if (!host->step_open)
         return;
-    snprintf(name, sizeof name, "step %d", host->step);
+    snprintf(name, sizeof name, "step %lld", host->step);
     emit(host, kept_name(host, name), false);
     host->step_open = false;
 }
@@ -42,7 +42,7 @@ static int phase(lua_State *L) {
     if (lua_isnoneornil(L, 1))
         return 0;
     luaL_checktype(L, 1, LUA_TSTRING);
-    const char *name = kept_name(host, lua_tostring(L, 1));
+    const char *name = kept_name(host, host_text(L, 1));
     lua_pushstring(L, name);
     lua_setfield(L, LUA_REGISTRYINDEX, "vramsim.phase");
     emit(host, name, true);
@@ -56,8 +56,8 @@ static int begin_step(lua_State *L) {
     char name[32];
     phases_end(L, host);
     close_step(host);
-    host->step = (int)luaL_checkinteger(L, 1);
-    snprintf(name, sizeof name, "step %d", host->step);
+    host->step = luaL_checkinteger(L, 1);
+    snprintf(name, sizeof name, "step %lld", host->step);
     emit(host, kept_name(host, name), true);
     host->step_open = true;
     return 0;
@@ -207,13 +207,14 @@ static int autocast_leave(lua_State *L) {
 static int hold(lua_State *L) {
     struct host *host = host_of(L);
     struct tensor *t = tensors_check(L, 1), *of = tensors_test(L, 4);
-    enum category category = category_find(luaL_checkstring(L, 2));
+    enum category category = category_find(host_text(L, 2));
+    const char *name = host_optional_text(L, 3);
     if (category == CATEGORY_UNKNOWN)
         return luaL_error(L, "unknown category '%s'", lua_tostring(L, 2));
     tensor_ref(t);
     tape_set_category(host->tape, t, category, true);
     const char *owner = of ? strtab_text(&host->tape->strings, of->owner) : NULL;
-    tape_set_name(host->tape, t, owner, luaL_optstring(L, 3, NULL));
+    tape_set_name(host->tape, t, owner, name);
     lua_settop(L, 1);
     return 1;
 }

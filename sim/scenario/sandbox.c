@@ -168,21 +168,22 @@ static int format_text(lua_State *L) {
     return 1;
 }
 
-/* print becomes a note of the report: a scenario has no output of its own. Two blanks stand between
- * the values, since a report has no tabs. */
-static int print_note(lua_State *L) {
+/* print tells the caller of scenario_run at once, also of a run that fails later. */
+static int print(lua_State *L) {
     struct host *host = host_of(L);
     int count = lua_gettop(L);
     luaL_checkstack(L, 2 * count + 2, "too many values");
     for (int i = 1; i <= count; i++) {
         if (i > 1)
-            lua_pushliteral(L, "  ");
+            lua_pushliteral(L, "\t");
         push_text(L, i);
     }
     lua_concat(L, lua_gettop(L) - count);
-    const char *kept = arena_strdup(&host->info->arena, lua_tostring(L, -1));
-    if (!kept || !array_push(&host->info->notes, kept))
-        tape_fail_memory(host->tape);
+    size_t length;
+    const char *text = lua_tolstring(L, -1, &length);
+    host_charge(L, host, length);
+    if (host->options->print)
+        host->options->print(host->options->print_user, text, length);
     return 0;
 }
 
@@ -485,7 +486,7 @@ void sandbox_open(lua_State *L) {
     lua_newtable(L);
     lua_setfield(L, LUA_REGISTRYINDEX, "vramsim.used");
     lua_register(L, "pairs", sorted_pairs);
-    lua_register(L, "print", print_note);
+    lua_register(L, "print", print);
     lua_register(L, "use", use);
     lua_register(L, "tostring", to_text);
     lua_getglobal(L, "setmetatable");

@@ -2,16 +2,14 @@
 #include "scenario.h"
 
 #include <assert.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "config.h"
 #include "host.h"
 
-enum { HOOK_COUNT = 100000 };
 static const uint64_t default_max_instructions = UINT64_C(500000000);
-static const size_t default_max_lua_bytes = (size_t)512 * 1024 * 1024;
+static const size_t default_max_memory_bytes = (size_t)2 << 30;
+enum { LUA_SHARE = 4 }; /* one part in so many of the memory may be Lua's */
 
 struct host *host_of(lua_State *L) {
     struct host *host;
@@ -42,13 +40,6 @@ int host_fail_memory(lua_State *L, struct host *host) {
     return 0;
 }
 
-bool host_memory_error(const struct host *host, struct error *err) {
-    if (host->exhausted)
-        return error_host_memory(err);
-    return error_set(err, ERROR_LIMIT, "the scenario needs more than %zu MiB of Lua memory",
-                     host->max_lua_bytes >> 20);
-}
-
 static void *counted_alloc(void *user, void *old, size_t old_bytes, size_t bytes) {
     struct host *host = user;
     size_t before = old ? old_bytes : 0;
@@ -67,47 +58,11 @@ static void *counted_alloc(void *user, void *old, size_t old_bytes, size_t bytes
     return p;
 }
 
-static void stop(lua_State *L, struct host *host, enum error_code code, const char *text) {
-    host->stopped = true;
-    error_set(&host->error, code, "%s", text);
-    luaL_error(L, "%s", text);
-}
-
-void host_charge(lua_State *L, struct host *host, uint64_t steps) {
-    bool over =
-        steps > host->max_instructions || host->instructions > host->max_instructions - steps;
-    if (host->options->interrupted && *host->options->interrupted)
-        stop(L, host, ERROR_INTERRUPTED, "interrupted");
-    host->instructions = over ? host->max_instructions + 1 : host->instructions + steps;
-    if (!over)
-        return;
-    luaL_where(L, 1);
-    char text[sizeof host->error.text];
-    snprintf(text, sizeof text,
-             "%sstill running after %llu million Lua instructions (an endless loop?)",
-             lua_tostring(L, -1), (unsigned long long)(host->max_instructions / 1000000));
-    stop(L, host, ERROR_LIMIT, text);
-}
-
 static void hook(lua_State *L, lua_Debug *ar) {
-    if (ar->event != LUA_HOOKCOUNT) {
+    if (ar->event == LUA_HOOKCOUNT)
+        limits_count_hook(L, host_of(L));
+    else
         names_event(L, ar);
-        return;
-    }
-    struct host *host = host_of(L);
-    host->instructions += HOOK_COUNT;
-    if (host->options->interrupted && *host->options->interrupted)
-        stop(L, host, ERROR_INTERRUPTED, "interrupted");
-    if (host->instructions > host->max_instructions) {
-        luaL_where(L, 0);
-        lua_getinfo(L, "Sl", ar);
-        char text[sizeof host->error.text];
-        snprintf(text, sizeof text,
-                 "%s:%d: still running after %llu million Lua instructions (an endless loop?)",
-                 ar->source + 1, ar->currentline,
-                 (unsigned long long)(host->max_instructions / 1000000));
-        stop(L, host, ERROR_LIMIT, text);
-    }
 }
 
 /* Lua cuts long paths in its messages at the start ("...ong/path.lua:3: "): the text on top of the
@@ -185,7 +140,7 @@ static int protected_run(lua_State *L) {
         host->stopped = true;
         return luaL_error(L, "%s", err.text);
     }
-    lua_sethook(L, hook, LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT, HOOK_COUNT);
+    lua_sethook(L, hook, LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT, LIMITS_HOOK_COUNT);
     if (is_config)
         config_run(L, host);
     else
@@ -239,7 +194,10 @@ bool scenario_run(const char *path, const struct scenario_options *options, stru
     host->path = path;
     host->max_instructions =
         options->max_instructions ? options->max_instructions : default_max_instructions;
-    host->max_lua_bytes = options->max_lua_bytes ? options->max_lua_bytes : default_max_lua_bytes;
+    host->max_memory_bytes =
+        options->max_memory_bytes ? options->max_memory_bytes : default_max_memory_bytes;
+    host->max_lua_bytes =
+        options->max_lua_bytes ? options->max_lua_bytes : host->max_memory_bytes / LUA_SHARE;
     bool started = find_directory(host, path, err) &&
                    ((host->lua = lua_newstate(counted_alloc, host)) || error_host_memory(err));
     if (!started) {

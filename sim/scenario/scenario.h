@@ -44,7 +44,11 @@ struct scenario_options {
     bool only_parameters;      /* stop once the parameters are declared: --help-scenario */
     struct text *as_lua;       /* (optional) a config is not run but written here as a scenario */
     uint64_t max_instructions; /* 0: the default */
-    size_t max_lua_bytes;      /* 0: the default */
+    size_t max_memory_bytes;   /* of this machine, for all that the run makes; 0: the default */
+    size_t max_lua_bytes;      /* of that, Lua's own; 0: a quarter */
+    /* (optional) a line of print(...), which may hold any bytes */
+    void (*print)(void *user, const char *text, size_t length);
+    void *print_user;
     const volatile sig_atomic_t *interrupted; /* polled; NULL: never */
 };
 

@@ -145,13 +145,13 @@ static int tensor_numel(lua_State *L) {
 static int tensor_as(lua_State *L) {
     struct host *host = host_of(L);
     struct tensor *t = tensors_check(L, 1);
-    const char *key = luaL_checkstring(L, 2);
+    const char *key = host_text(L, 2), *name = host_optional_text(L, 3);
     enum category category = category_find(key);
     if (category == CATEGORY_UNKNOWN)
         return luaL_error(L, "unknown category '%s'", key);
     tape_set_category(host->tape, t, category, true);
-    if (!lua_isnoneornil(L, 3))
-        tape_set_name(host->tape, t, NULL, luaL_checkstring(L, 3));
+    if (name)
+        tape_set_name(host->tape, t, NULL, name);
     lua_settop(L, 1);
     return 1;
 }

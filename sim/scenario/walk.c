@@ -6,6 +6,7 @@
 #include "host.h"
 
 enum {
+    HELD_WORK = 3,     /* a tensor's share of the limit of work; any other entry's is 1 */
     VALUE_DEPTH = 100, /* tables and closures within each other, as deep as C's stack allows */
 };
 
@@ -112,6 +113,7 @@ static bool is_container(lua_State *L, int type) {
 static void visit_inside(lua_State *L, struct visit *visit, int depth) {
     int type = lua_type(L, -1);
     if (type == LUA_TUSERDATA) {
+        visit->host->instructions += HELD_WORK;
         struct tensor *tensor = tensors_test(L, -1);
         struct tensor_list *list = tensor ? NULL : lists_test(L, -1);
         if (tensor || list)

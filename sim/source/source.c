@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include "packing.h"
 #include "tape.h"
 #include "timeline.h"
+#include "units.h"
 
 bool source_is_scenario(const char *path) {
     size_t n = strlen(path);
@@ -54,6 +56,9 @@ static struct scenario_options scenario_options_of(const struct source_options *
                                      .set_count = options->set_count,
                                      .library_dir = options->library_dir,
                                      .max_instructions = options->max_instructions,
+                                     .max_memory_bytes = options->max_memory_bytes,
+                                     .print = options->print,
+                                     .print_user = options->print_user,
                                      .interrupted = options->interrupted};
 }
 
@@ -160,8 +165,30 @@ static bool run_scenario(const char *path, const struct source_options *options,
 
 static bool import_trace(const char *path, const struct source_options *options,
                          struct source_result *out, struct error *err) {
-    struct trace_options trace = {.progress = options->progress, .user = options->user};
+    struct trace_options trace = {.max_file_bytes = options->max_memory_bytes,
+                                  .max_memory_bytes = options->max_memory_bytes,
+                                  .progress = options->progress,
+                                  .user = options->user};
     return trace_import(path, &trace, &out->timeline, &out->facts, err);
+}
+
+bool source_parse_count(const char *option, const char *text, uint64_t *out, struct error *err) {
+    char *end;
+    errno = 0;
+    unsigned long long v = strtoull(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end != '\0' || v == 0 || errno == ERANGE)
+        return error_set(err, ERROR_USAGE, "%s '%s': expected a count", option, text);
+    *out = v;
+    return true;
+}
+
+bool source_parse_memory(const char *text, struct source_options *options, struct error *err) {
+    uint64_t bytes;
+    if (!units_parse_bytes(text, &bytes) || bytes < MIB || bytes > SIZE_MAX / 2)
+        return error_set(err, ERROR_USAGE,
+                         "--max-memory '%s': expected a size such as 4GiB, at least 1MiB", text);
+    options->max_memory_bytes = (size_t)bytes;
+    return true;
 }
 
 bool source_check_options(const char *const *paths, size_t count,
@@ -183,14 +210,24 @@ bool source_check_options(const char *const *paths, size_t count,
            error_set(err, ERROR_USAGE, "%s: a trace has no parameters to --set", paths[0]);
 }
 
+/* So that a front end needs one table of exit codes: what fails in a scenario is a bad scenario,
+ * what a trace passes is a limit. */
+static void blame(bool is_scenario, struct error *err) {
+    if (is_scenario && (err->code == ERROR_IO_READ || err->code == ERROR_LIMIT))
+        err->code = ERROR_BAD_SCENARIO;
+}
+
 bool source_run(const char *path, const struct source_options *options, struct source_result *out,
                 struct error *err) {
+    bool is_scenario = source_is_scenario(path);
     memset(out, 0, sizeof *out);
-    out->is_scenario = source_is_scenario(path);
-    bool ok = out->is_scenario ? run_scenario(path, options, out, err)
-                               : import_trace(path, options, out, err);
-    if (!ok)
+    out->is_scenario = is_scenario;
+    bool ok = is_scenario ? run_scenario(path, options, out, err)
+                          : import_trace(path, options, out, err);
+    if (!ok) {
         source_result_fini(out);
+        blame(is_scenario, err);
+    }
     return ok;
 }
 
@@ -240,8 +277,10 @@ static bool run_without_device(const char *path, const struct source_options *op
     memset(info, 0, sizeof *info);
     ok = ok ? scenario_run(path, scenario, &tape, info, err) : error_host_memory(err);
     tape_fini(&tape);
-    if (!ok)
+    if (!ok) {
         scenario_info_fini(info);
+        blame(true, err);
+    }
     return ok;
 }
 
@@ -249,6 +288,7 @@ bool source_parameters(const char *path, const struct source_options *options,
                        struct scenario_info *info, struct error *err) {
     struct scenario_options scenario = scenario_options_of(options);
     scenario.only_parameters = true;
+    scenario.print = NULL;
     return run_without_device(path, options, &scenario, info, err);
 }
 

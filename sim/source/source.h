@@ -32,7 +32,12 @@ struct source_options {
     const char *library_dir;                 /* scenarios/lib; NULL: beside the scenario */
     bool unlimited_device;                   /* its memory never ends: what would a run take? */
     uint64_t max_requests, max_instructions; /* limits against endless scenarios; 0: the defaults */
+    /* of this machine, for what a scenario makes or a trace unpacks to; 0: the defaults */
+    size_t max_memory_bytes;
     const volatile sig_atomic_t *interrupted;
+    /* (optional) a line that a scenario prints */
+    void (*print)(void *user, const char *text, size_t length);
+    void *print_user;
     /* (optional) while a trace is read; false cancels */
     bool (*progress)(void *user, uint64_t bytes_done, uint64_t bytes_total);
     void *user;
@@ -61,6 +66,9 @@ void source_result_fini(struct source_result *result);
 /* Only the declared parameters of a scenario. `info` is the caller's (scenario_info_fini). */
 bool source_parameters(const char *path, const struct source_options *options,
                        struct scenario_info *info, struct error *err);
+/* The values of --max-requests and the like, for both programs. False: a usage error. */
+bool source_parse_count(const char *option, const char *text, uint64_t *out, struct error *err);
+bool source_parse_memory(const char *text, struct source_options *options, struct error *err);
 /* The scenario that a config of Transformers stands for, as Lua text. */
 bool source_write_scenario(const char *path, const struct source_options *options, struct text *out,
                            struct error *err);

@@ -34,6 +34,12 @@ void tape_fini(struct tape *tape) {
     arena_fini(&tape->arena);
 }
 
+size_t tape_host_bytes(const struct tape *tape) {
+    size_t sink = tape->sink.host_bytes ? tape->sink.host_bytes(tape->sink.user) : 0;
+    return sink + tape->arena.total_bytes + strtab_bytes(&tape->strings) +
+           array_bytes(&tape->autocast_cache) + array_bytes(&tape->modules);
+}
+
 void tape_fail(struct tape *tape, enum error_code code, const char *format, ...) {
     if (tape->status != TAPE_OK)
         return;

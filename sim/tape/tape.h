@@ -63,6 +63,8 @@ struct tape_sink {
     void (*limit_memory)(void *user, double fraction);
     /* (optional) torch.cuda.empty_cache */
     void (*empty_cache)(void *user);
+    /* (optional) bytes of this machine that the sink's records take */
+    size_t (*host_bytes)(const void *user);
 };
 
 /* TAPE_UNWINDING: something was raised that a caller further out catches (tape_raise): as after a
@@ -148,6 +150,9 @@ struct tape {
 bool tape_init(struct tape *tape, const struct tape_sink *sink, const struct framework *framework,
                const struct device *device); /* false: host memory exhausted */
 void tape_fini(struct tape *tape);
+
+/* Bytes of this machine that the tape and its sink take. */
+size_t tape_host_bytes(const struct tape *tape);
 
 /* Records the first failure; later ones are dropped. */
 void tape_fail(struct tape *tape, enum error_code code, const char *format, ...) ATTR_PRINTF(3, 4);

@@ -36,6 +36,12 @@ void timeline_destroy(struct timeline *tl) {
     xfree(tl);
 }
 
+size_t timeline_bytes(const struct timeline *tl) {
+    return array_bytes(&tl->events) + array_bytes(&tl->blocks) + array_bytes(&tl->segments) +
+           array_bytes(&tl->phases) + array_bytes(&tl->frames) + array_bytes(&tl->stacks) +
+           array_bytes(&tl->ooms) + strtab_bytes(&tl->strings);
+}
+
 #define PUSH(array, record)                                                                        \
     ((array)->count < TIMELINE_NONE && array_push((array), *(record))                              \
          ? (uint32_t)((array)->count - 1)                                                          \

@@ -160,6 +160,7 @@ struct timeline {
 
 struct timeline *timeline_create(void); /* NULL: host memory exhausted */
 void timeline_destroy(struct timeline *tl);
+size_t timeline_bytes(const struct timeline *tl); /* of host memory */
 
 /* Each returns the new index, or TIMELINE_NONE when host memory is exhausted (or 2^32 - 1 records are there). */
 uint32_t timeline_add_event(struct timeline *tl, const struct timeline_event *event);

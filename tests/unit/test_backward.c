@@ -251,7 +251,7 @@ TEST(a_repeated_operands_gradient_is_summed_to_its_shape) {
     struct probe p =
         leaf_run("local w = torch.zeros({ 2048 })\nw.requires_grad = true\n"
                  "local z = (a:detach() * w):sum()\nphase 'backward'\nz:backward()\nphase 'end'\n"
-                 "print(w.grad)\n");
+                 "note(tostring(w.grad))\n");
     assert_string_equal(p.c.info.notes.at[0], "tensor [2048] float32");
     assert_int_equal(in_units(mark_of(&p, "end")->live_bytes, X_BYTES), 1);
     scenario_case_fini(&p.c);

@@ -58,12 +58,19 @@ static void read_directives(struct directives *d, const char *path) {
         fclose(f);
 }
 
+static void add_line(void *user, const char *text, size_t length) {
+    text_format(user, "print: %.*s\n", (int)length, text);
+}
+
 /* The log of a run, how it ended, and what is left. */
 static void run_file(const char *path, const char *library_dir, struct text *out) {
     struct directives d;
     struct scenario_case c = {.ok = false};
     read_directives(&d, path);
+    struct text printed = {0};
     d.options.library_dir = library_dir;
+    d.options.print = add_line;
+    d.options.print_user = &printed;
     c.sink.gaps = !d.requests && !d.quiet;
     c.sink.quiet = d.quiet;
     c.sink.fail_at = d.fail_at;
@@ -72,6 +79,8 @@ static void run_file(const char *path, const char *library_dir, struct text *out
     if (c.sink.gaps && ok && c.tape.status == TAPE_OK)
         text_add(&c.sink.log, "end\n");
     text_add(out, text_get(&c.sink.log));
+    text_add(out, text_get(&printed));
+    text_fini(&printed);
     for (size_t i = 0; i < c.info.notes.count; i++)
         text_format(out, "note: %s\n", c.info.notes.at[i]);
     scenario_case_relative(c.error.text);
@@ -129,7 +138,7 @@ static unsigned check_folder(const char *folder, unsigned *failed) {
     qsort(names, count, sizeof *names, compare_names);
     for (unsigned i = 0; i < count; i++) {
         char path[1024];
-        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        snprintf(path, sizeof path, "%s/%.255s", folder, names[i]);
         if (!check_file(path))
             ++*failed;
     }

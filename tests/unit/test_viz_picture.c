@@ -282,7 +282,7 @@ TEST(a_font_knows_what_it_has) {
     assert_true(font_has(font, 'A'));
     assert_false(font_has(font, 0x663e));
     font_destroy(font);
-    assert_true(picture_has_font(LANGUAGE_ENGLISH));
+    assert_null(picture_usual_font_hint(LANGUAGE_ENGLISH));
 }
 
 TEST(bad_sizes_are_refused) {
@@ -324,9 +324,19 @@ TEST(clips_and_blends_stay_inside) {
     draw_fini(&list);
 }
 
+TEST(a_font_without_chinese_characters_is_said) {
+    USE_STATE;
+    struct font *font = font_create_embedded();
+    assert_non_null(font);
+    assert_non_null(picture_font_hint(font, LANGUAGE_CHINESE));
+    assert_null(picture_font_hint(font, LANGUAGE_ENGLISH));
+    font_destroy(font);
+}
+
 SUITE(cmocka_unit_test(draw_lists_are_as_they_were),
       cmocka_unit_test(plates_of_one_place_are_apart), cmocka_unit_test(pixels_are_as_they_were),
       cmocka_unit_test(svg_is_as_it_was_and_escapes_its_texts),
       cmocka_unit_test(the_same_picture_twice_is_the_same_bytes),
       cmocka_unit_test(a_font_knows_what_it_has), cmocka_unit_test(bad_sizes_are_refused),
+      cmocka_unit_test(a_font_without_chinese_characters_is_said),
       cmocka_unit_test(clips_and_blends_stay_inside))

@@ -34,14 +34,19 @@ bool picture_parse_size(const char *text, int *width, int *height, struct error 
     return true;
 }
 
-bool picture_has_font(enum language language) {
-    if (language != LANGUAGE_CHINESE)
-        return true;
+const char *picture_font_hint(struct font *font, enum language language) {
+    if (language != LANGUAGE_CHINESE ||
+        (font && font_has(font, 0x663e))) /* the first character of "显存" */
+        return NULL;
+    return "no font with Chinese characters: install fonts-noto-cjk or fonts-wqy-microhei";
+}
+
+const char *picture_usual_font_hint(enum language language) {
     struct error err = {0};
-    struct font *font = font_create(NULL, &err);
-    bool has = font && font_has(font, 0x663e); /* the first character of "显存" */
+    struct font *font = language == LANGUAGE_CHINESE ? font_create(NULL, &err) : NULL;
+    const char *hint = picture_font_hint(font, language);
     font_destroy(font);
-    return has;
+    return hint;
 }
 
 bool picture_png(const struct draw_list *list, struct font *font, struct text *out,

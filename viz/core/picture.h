@@ -33,8 +33,10 @@ bool picture_render_png(const struct timeline *tl, const struct timeline *overla
                         const struct picture_options *options, struct text *out, struct error *err);
 bool picture_render_svg(const struct timeline *tl, const struct timeline *overlay,
                         const struct picture_options *options, struct text *out, struct error *err);
-/* Do the fonts of this machine have the characters of the language? */
-bool picture_has_font(enum language language);
+/* What to install when a font (the usual ones of this machine) lacks the characters of the language;
+ * NULL: nothing. */
+const char *picture_font_hint(struct font *font, enum language language);
+const char *picture_usual_font_hint(enum language language);
 /* "1600x900" */
 bool picture_parse_size(const char *text, int *width, int *height, struct error *err);
 
