@@ -222,8 +222,8 @@ bool source_run(const char *path, const struct source_options *options, struct s
     bool is_scenario = source_is_scenario(path);
     memset(out, 0, sizeof *out);
     out->is_scenario = is_scenario;
-    bool ok = is_scenario ? run_scenario(path, options, out, err)
-                          : import_trace(path, options, out, err);
+    bool ok =
+        is_scenario ? run_scenario(path, options, out, err) : import_trace(path, options, out, err);
     if (!ok) {
         source_result_fini(out);
         blame(is_scenario, err);
