@@ -13,6 +13,7 @@ finetune.rows = {
   { "lora", 0, "rank of LoRA adapters, which alone are trained; 0 = none", min = 0 },
   { "lora_targets", "qv", "layers with adapters: queries and values, all of the attention, or all linear ones",
     one_of = lora.target_names },
+  { "dora", false, "adapters with a magnitude (DoRA)" },
   { "lora_dropout", 0.0, "dropout before the adapters", min = 0, max = 1 },
   { "input_require_grads", false, "the embedding's output gets a gradient (enable_input_require_grads), as with a checkpoint" },
   { "checkpoint", "none", "activation checkpointing of the layers", one_of = { "none", "reentrant", "nonreentrant" } },
@@ -71,7 +72,7 @@ function finetune.apply(p, model)
   end
   if p.lora > 0 then
     lora.get_peft_model(model, lora.targets[p.lora_targets],
-      { r = p.lora, lora_alpha = 2 * p.lora, lora_dropout = p.lora_dropout, loaded_in_4bit = p.prepare_kbit })
+      { r = p.lora, lora_alpha = 2 * p.lora, lora_dropout = p.lora_dropout, use_dora = p.dora, loaded_in_4bit = p.prepare_kbit })
   end
   if p.checkpoint ~= "none" then
     if not p.input_require_grads then -- gradient_checkpointing_enable does it itself

@@ -1,4 +1,5 @@
 -- lora.lua: LoRA adapters as PEFT 0.21 makes and runs them (tuners/lora/layer.py, tuners_utils.py).
+local dora = use "dora"
 local nn = use "nn"
 local lora = {}
 
@@ -27,7 +28,7 @@ end
 
 -- lora.Linear: in place of a Linear layer, which it contains.
 lora.Linear = nn.class()
-function lora.Linear:init(base_layer, r, lora_alpha, lora_dropout)
+function lora.Linear:init(base_layer, r, lora_alpha, lora_dropout, use_dora)
   local out_features, in_features = base_layer.weight:size(0), base_layer.weight:size(1)
   local dtype = base_layer.weight.dtype
   if base_layer.is_transposed then -- Conv1D
@@ -40,11 +41,20 @@ function lora.Linear:init(base_layer, r, lora_alpha, lora_dropout)
   self.lora_dropout = lora_dropout > 0 and nn.Dropout(lora_dropout) or Identity()
   self.lora_A = nn.Linear(in_features, r, false, dtype)
   self.lora_B = nn.Linear(r, out_features, false, dtype)
+  self.has_dropout = lora_dropout > 0
+  if use_dora then
+    self.lora_magnitude_vector = dora.Layer(base_layer, self.lora_A.weight, self.lora_B.weight, self.scaling)
+  end
 end
 function lora.Linear:forward(x)
   local result = self.base_layer(x)
   local torch_result_dtype = result.dtype
   x = x:to(self.lora_A.weight.dtype)
+  if self.lora_magnitude_vector then
+    result = dora.forward(self, x, result)
+    result = result:to(torch_result_dtype)
+    return result
+  end
   result = result + self.lora_B(self.lora_A(self.lora_dropout(x))) * self.scaling
   result = result:to(torch_result_dtype)
   return result
@@ -97,7 +107,7 @@ function lora.get_peft_model(model, targets, config)
     for _, key in ipairs(module._members) do
       if (is_target[key] or is_target[tostring(name) .. "." .. tostring(key)]) and type(module[key]) == "table" then
         local class = config.loaded_in_4bit and module[key].compute_dtype and lora.Linear4bit or lora.Linear
-        module[key] = class(module[key], config.r, config.lora_alpha, config.lora_dropout)
+        module[key] = class(module[key], config.r, config.lora_alpha, config.lora_dropout, config.use_dora)
         adapted[#adapted + 1] = module[key]
       end
     end
@@ -109,6 +119,9 @@ function lora.get_peft_model(model, targets, config)
     for _, layer in ipairs(adapted) do
       cast_to_float32(layer.lora_A.weight)
       cast_to_float32(layer.lora_B.weight)
+      if layer.lora_magnitude_vector then
+        cast_to_float32(layer.lora_magnitude_vector.weight)
+      end
     end
   end
   nn.name(model)

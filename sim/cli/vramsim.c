@@ -155,6 +155,8 @@ static int flush_output(int code) {
     bool ok = fflush(stdout) == 0 && !ferror(stdout);
     if (ok || code == EXIT_NO_WRITE)
         return code;
+    if (errno == 0 && putchar('\n') != EOF) /* an earlier write failed: why, the next one tells */
+        fflush(stdout);
     error_set(&err, ERROR_IO_WRITE, "standard output: %s",
               errno ? strerror(errno) : "cannot be written");
     return cli_fail(&err);

@@ -85,6 +85,15 @@ static void run_scalar_tensor(struct tape *tape, struct op_call *call) {
     call->out[call->out_count++] = aten_full(tape, &shape, dtype_or(&call->arg[0], DTYPE_FLOAT32));
 }
 
+/* eye(n): zeros, then the diagonal */
+static void run_eye(struct tape *tape, struct op_call *call) {
+    int64_t n = call->arg[0].integer;
+    struct shape shape = {.ndim = 2, .size = {n, n}};
+    struct tensor *t = tape_new(tape, dtype_or(&call->arg[1], tape->default_dtype), &shape);
+    tape_kernel(tape, "eye", 0, tensor_nbytes(t), t->dtype);
+    op_give(call, t);
+}
+
 static void run_host_scalar(struct tape *tape, struct op_call *call) {
     struct shape shape = {.ndim = 0};
     call->out[call->out_count++] =
@@ -111,6 +120,8 @@ const struct op ops_factory[] = {
     {"full_like", "self:T value:f=0", AUTOCAST_NONE, "a number with the layout of self",
      run_zeros_like, NULL},
     {"ones_like", "self:T", AUTOCAST_NONE, "ones with the layout of self", run_zeros_like, NULL},
+    {"eye", "n:i dtype:d?", AUTOCAST_NONE, "ones on the diagonal of a square of zeros", run_eye,
+     NULL},
     {"arange", "start:f end:f? step:f? dtype:d?", AUTOCAST_NONE, "numbers from start to end",
      run_arange, NULL},
     {"scalar_tensor", "dtype:d?", AUTOCAST_NONE, "one number on the device", run_scalar_tensor,

@@ -350,14 +350,6 @@ static void run_argmax(struct tape *tape, struct op_call *call) {
     run_reduction(tape, call, NULL, DTYPE_INT64);
 }
 
-/* torch.linalg.vector_norm of everything, under no_grad */
-static void run_vector_norm(struct tape *tape, struct op_call *call) {
-    if (tape->grad_enabled && call->arg[0].tensor->requires_grad)
-        tape_fail(tape, ERROR_BAD_SCENARIO,
-                  "vector_norm: its gradient is not modelled yet; call it under no_grad");
-    run_reduction(tape, call, NULL, call->arg[0].tensor->dtype);
-}
-
 static void run_max(struct tape *tape, struct op_call *call) {
     struct tensor *t = call->arg[0].tensor;
     if (tape->grad_enabled && t->requires_grad)
@@ -372,8 +364,6 @@ const struct op ops_reduce[] = {
     {"all", "self:T dim:i? keepdim:b=0", AUTOCAST_NONE, "whether all are true", run_all, NULL},
     {"argmax", "self:T dim:i? keepdim:b=0", AUTOCAST_NONE, "where the largest of a dim is",
      run_argmax, NULL},
-    {"vector_norm", "self:T dim:i? keepdim:b=0", AUTOCAST_FP32, "2-norm", run_vector_norm,
-     "aten::linalg_vector_norm"},
     {"max", "self:T", AUTOCAST_NONE, "the largest of all", run_max, NULL},
     {0},
 };
