@@ -135,7 +135,7 @@ static void read_divisions(struct build *b) {
         for (const char *c = text; *c >= '0' && *c <= '9' && mib < 100000; c++)
             mib = mib * 10 + (uint64_t)(*c - '0');
         bool power = value > 0 && value <= 1u << 20 && (value & (value - 1)) == 0;
-        for (unsigned slot = 0; slot < BLOCK_RULES_SLOTS; slot++)
+        for (unsigned slot = 0; slot < CACHING_DIVISION_SLOTS; slot++)
             if (mib == UINT64_C(1) << slot)
                 b->rules.divisions[slot] = power ? (uint32_t)value : 0;
     }
@@ -143,8 +143,9 @@ static void read_divisions(struct build *b) {
 
 static void read_rules(struct build *b) {
     const struct snapshot_settings *set = &b->s->settings;
-    b->rules =
-        (struct block_rules){.max_split_bytes = set->max_split, .expandable = set->expandable};
+    b->rules = caching_sizes_default();
+    b->rules.max_split_bytes = set->max_split;
+    b->rules.expandable = set->expandable;
     read_divisions(b);
 }
 

@@ -14,7 +14,7 @@
 
 #include "addrmap.h"
 #include "attr.h"
-#include "block_rules.h"
+#include "caching_sizes.h"
 #include "facts.h"
 #include "snapshot.h"
 #include "timeline.h"
@@ -70,7 +70,7 @@ struct build {
     struct timeline *tl;
     struct trace_facts *facts;
     struct error *err;
-    struct block_rules rules;
+    struct caching_sizes rules;
     ARRAY(struct build_device) devices; /* by ordinal */
     ARRAY(struct build_range) ranges;
     ARRAY(uint32_t) strings; /* text of the pickle -> string of the timeline + 1; 0: not yet */

@@ -129,7 +129,7 @@ static bool find_reservation(struct build *b, struct build_device *d,
                                     .free_event = TIMELINE_NONE,
                                     .device = (uint8_t)d->ordinal,
                                     .expandable = true};
-    made.small_pool = end ? end->small_pool : e->size % BLOCK_LARGE_SEGMENT_BYTES != 0;
+    made.small_pool = end ? end->small_pool : e->size % CACHING_LARGE_SEGMENT_BYTES != 0;
     piece->small_pool = made.small_pool;
     snapshot_pool_id(b->s, e->pool_tuple, made.pool_id);
     if (!build_stream(b, e->stream, &made.stream) || !build_stack(b, e->frames_list, &made.stack))
@@ -189,7 +189,8 @@ static bool emit_oom(struct build *b, struct timeline_event *event,
     uint64_t rounded = e->size <= MAX_RECORD_BYTES ? e->size : MAX_RECORD_BYTES;
     struct timeline_oom oom = {.event = (uint32_t)b->tl->events.count,
                                .rounded_bytes = rounded,
-                               .segment_bytes = block_segment_bytes(rounded),
+                               .segment_bytes =
+                                   caching_sizes_segment(b->rules.large_segment_bytes, rounded),
                                .device_free_bytes = e->has & HAS_DEVICE_FREE ? e->address : 0};
     uint32_t index;
     if (!array_push(&b->tl->ooms, oom))

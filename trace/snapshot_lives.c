@@ -28,7 +28,7 @@ static bool add_segment(struct build *b, struct build_device *d, uint64_t addres
                                              .alloc_event = TIMELINE_NONE,
                                              .free_event = TIMELINE_NONE,
                                              .device = (uint8_t)d->ordinal,
-                                             .small_pool = bytes == BLOCK_SMALL_SEGMENT_BYTES};
+                                             .small_pool = bytes == CACHING_SMALL_SEGMENT_BYTES};
     *index = timeline_add_segment(b->tl, &segment);
     return *index != TIMELINE_NONE || build_no_memory(b);
 }
@@ -313,7 +313,7 @@ static bool undo_maps(struct build *b, struct build_device *d) {
                                         .end = e->address + e->size,
                                         .segment = TIMELINE_NONE,
                                         .stream = e->stream,
-                                        .small_pool = e->size % BLOCK_LARGE_SEGMENT_BYTES != 0,
+                                        .small_pool = e->size % CACHING_LARGE_SEGMENT_BYTES != 0,
                                         .expandable = true};
             snapshot_pool_id(b->s, e->pool_tuple, range.pool_id);
             if (!ranges_add(b, &d->ranges, &range))

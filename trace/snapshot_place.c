@@ -20,7 +20,7 @@ static uint64_t gap_end(const struct build_device *d, const struct build_range *
 static void set_home(struct timeline_block *block, const struct build_range *range,
                      uint64_t rounded) {
     block->segment = range ? range->segment : TIMELINE_NONE;
-    block->small_pool = range ? range->small_pool : rounded <= BLOCK_SMALL_MAX_BYTES;
+    block->small_pool = range ? range->small_pool : rounded <= CACHING_SMALL_MAX_BYTES;
 }
 
 static bool is_plain_large(const struct build_range *range) {
@@ -32,7 +32,7 @@ static void size_start_block(struct build *b, struct build_device *d, struct add
     uint32_t index = addrmap_value(&d->live, at);
     struct timeline_block *block = &b->tl->blocks.at[index];
     const struct build_range *range = ranges_find(b, &d->ranges, block->address);
-    uint64_t rounded = block_round(&b->rules, block->requested_bytes);
+    uint64_t rounded = caching_sizes_round(b->rules.divisions, block->requested_bytes);
     set_home(block, range, rounded);
     if (block->block_bytes != 0)
         return;
@@ -50,7 +50,7 @@ static void size_start_block(struct build *b, struct build_device *d, struct add
                    (unsigned long long)block->address);
         block->block_bytes = room;
     } else if (is_plain_large(range)) {
-        if (room - rounded <= BLOCK_SMALL_MAX_BYTES)
+        if (room - rounded <= CACHING_SMALL_MAX_BYTES)
             block->block_bytes = room;
         b->guessed.at[index] = room != block->block_bytes;
     }
@@ -76,7 +76,7 @@ static void repair_slack(struct build *b, const struct build_device *d, struct a
     uint64_t end = block->address + block->block_bytes;
     if (end == address)
         return;
-    if (end > address || !b->guessed.at[index] || address - end > BLOCK_SMALL_MAX_BYTES) {
+    if (end > address || !b->guessed.at[index] || address - end > CACHING_SMALL_MAX_BYTES) {
         build_warn(b, "a block begins at 0x%llx, inside a free range or another block",
                    (unsigned long long)address);
         return;
@@ -99,7 +99,9 @@ static void place_plain(struct build *b, const struct build_device *d,
         return;
     uint64_t room = gap_end(d, range, before, has_before) - block->address;
     if (room >= rounded) {
-        block->block_bytes = block_taken(&b->rules, rounded, room, range->small_pool);
+        bool split = caching_sizes_split(rounded, room - rounded, range->small_pool,
+                                         b->rules.expandable, b->rules.max_split_bytes);
+        block->block_bytes = split ? rounded : room;
         return;
     }
     build_warn(b, "the block at 0x%llx is larger than its place",
@@ -129,7 +131,7 @@ bool place_block(struct build *b, struct build_device *d, uint32_t index, uint32
         return false;
     }
     const struct build_range *range = find_home(b, d, block->address);
-    uint64_t rounded = block_round(&b->rules, block->requested_bytes);
+    uint64_t rounded = caching_sizes_round(b->rules.divisions, block->requested_bytes);
     set_home(block, range, rounded);
     if (range && !range->expandable)
         place_plain(b, d, range, block, rounded, before, has_before);

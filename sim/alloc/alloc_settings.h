@@ -6,10 +6,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "caching_sizes.h"
+
 struct error;
 struct framework;
 
-enum { ALLOC_DIVISION_SLOTS = 16 };
+enum { ALLOC_DIVISION_SLOTS = CACHING_DIVISION_SLOTS };
 
 enum alloc_backend { ALLOC_BACKEND_NATIVE, ALLOC_BACKEND_CUDA_MALLOC_ASYNC };
 

@@ -95,9 +95,8 @@ static bool should_split(const struct caching *al, const struct request *request
     uint64_t rest = block->bytes - request->rounded;
     if (pool->owner && pool->owner->options.no_split)
         return false;
-    if (pool->small || request->expandable)
-        return rest >= MIN_BLOCK_BYTES;
-    return request->rounded < al->settings.max_split_bytes && rest > SMALL_MAX_BYTES;
+    return caching_sizes_split(request->rounded, rest, pool->small, request->expandable,
+                               al->settings.max_split_bytes);
 }
 
 /* The bookkeeping of inactive_split, for the block just taken from the free set and perhaps cut. */
@@ -152,14 +151,15 @@ static bool prepare_attempt(struct caching *al) {
 
 static bool start_request(struct caching *al, uint64_t bytes, uint64_t stream,
                           struct request *request) {
-    uint64_t rounded = caching_round_bytes(&al->settings, bytes);
+    uint64_t rounded = caching_sizes_round(al->settings.divisions, bytes);
     struct private_pool *owner = caching_redirected(al, stream);
-    bool small = rounded <= SMALL_MAX_BYTES;
-    *request = (struct request){.bytes = bytes,
-                                .rounded = rounded,
-                                .segment_bytes = caching_segment_bytes(&al->settings, rounded),
-                                .redirected = owner != NULL,
-                                .expandable = al->settings.expandable_segments};
+    bool small = rounded <= CACHING_SMALL_MAX_BYTES;
+    *request = (struct request){
+        .bytes = bytes,
+        .rounded = rounded,
+        .segment_bytes = caching_sizes_segment(al->settings.large_segment_bytes, rounded),
+        .redirected = owner != NULL,
+        .expandable = al->settings.expandable_segments};
     if (owner)
         request->pool = small ? &owner->small : &owner->large;
     else

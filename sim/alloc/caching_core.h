@@ -18,16 +18,11 @@
 #include "alloc.h"
 #include "array.h"
 #include "caching.h"
+#include "caching_sizes.h"
 
 enum {
-    MIN_BLOCK_BYTES = 512, /* unit of rounding, smallest block */
-    FREE_BIN_WORDS = 28    /* bins of 1/32 octave: 64-bit sizes need fewer than 28 * 64 */
+    FREE_BIN_WORDS = 28 /* bins of 1/32 octave: 64-bit sizes need fewer than 28 * 64 */
 };
-#define SMALL_MAX_BYTES                                                                            \
-    UINT64_C(1048576) /* rounded size up to this: small pool; also the large pool's split limit */
-#define SMALL_SEGMENT_BYTES UINT64_C(2097152)
-#define LARGE_MIN_BYTES UINT64_C(10485760)  /* from here on a request has its own segment */
-#define LARGE_ROUND_BYTES UINT64_C(2097152) /* ... rounded up to this */
 
 struct block {
     uint64_t address, bytes;
@@ -211,10 +206,6 @@ struct block *free_set_prev(const struct caching *al, const struct block *block)
 void unmapped_add(struct caching *al, struct block *block);
 void unmapped_remove(struct caching *al, struct block *block);
 struct block *unmapped_from(const struct caching *al, const struct home *home, uint64_t address);
-
-/* caching_rounding.c */
-uint64_t caching_round_bytes(const struct alloc_settings *settings, uint64_t bytes);
-uint64_t caching_segment_bytes(const struct alloc_settings *settings, uint64_t rounded);
 
 /* caching_events.c: record_stream and what follows from it. */
 bool events_record_use(struct caching *al, struct block *block, uint64_t stream);

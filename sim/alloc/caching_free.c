@@ -134,7 +134,7 @@ static uint32_t tree_last_before(const struct caching *al, uint32_t root, const 
 /* --- bins --- */
 
 static uint32_t bin_of(uint64_t bytes) {
-    uint64_t units = bytes / MIN_BLOCK_BYTES;
+    uint64_t units = bytes / CACHING_MIN_BLOCK_BYTES;
     if (units < EXACT_BINS)
         return (uint32_t)units;
     uint32_t shift = bits_highest(units) - BIN_STEP_BITS;

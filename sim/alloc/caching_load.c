@@ -50,7 +50,7 @@ static bool check_segment(const struct caching_block *blocks, size_t count, uint
         const struct caching_block *block = &blocks[i];
         if (block->address != at)
             return refuse(err, block, "does not begin where the one before ends");
-        if (block->bytes == 0 || block->bytes % MIN_BLOCK_BYTES || block->bytes > end - at)
+        if (block->bytes == 0 || block->bytes % CACHING_MIN_BLOCK_BYTES || block->bytes > end - at)
             return refuse(err, block, "its size is no multiple of 512 or exceeds the segment");
         if (i > 0 && is_idle(block) && block->state == blocks[i - 1].state)
             return refuse(err, block, "free like the one before, but not joined with it");
@@ -167,7 +167,8 @@ static void count_segment(struct caching *al, struct pool *pool, const struct ca
 /* Memory that the model plans itself lies above all that was loaded. */
 static void plan_above(struct caching *al, const struct caching_block *first) {
     uint64_t end = first->segment_address + first->segment_bytes;
-    if (end > al->next_address && !checked_round_up(end, SMALL_SEGMENT_BYTES, &al->next_address))
+    if (end > al->next_address &&
+        !checked_round_up(end, CACHING_SMALL_SEGMENT_BYTES, &al->next_address))
         al->next_address = UINT64_MAX; /* and so the driver has none */
 }
 
@@ -175,7 +176,7 @@ static bool load_segment(struct caching *al, const struct caching_block *blocks,
                          const uint64_t **next_event, struct error *err) {
     uint64_t page = 0, mapped = mapped_bytes(blocks, count);
     if (blocks->expandable)
-        page = blocks->small_pool ? SMALL_SEGMENT_BYTES : al->settings.large_segment_bytes;
+        page = blocks->small_pool ? CACHING_SMALL_SEGMENT_BYTES : al->settings.large_segment_bytes;
     if (mapped > al->capacity_bytes - al->used_bytes)
         return refuse(err, blocks, "the segments exceed the device's memory");
     struct pool *pool = find_or_make_pool(al, blocks->pool_id, blocks->small_pool);
@@ -208,7 +209,8 @@ bool caching_load_state(struct alloc *alloc, const struct caching_block *blocks,
         for (end = first + 1; end < count && is_same_segment(&blocks[first], &blocks[end]);)
             end++;
         const struct caching_block *from = &blocks[first];
-        uint64_t page = from->small_pool ? SMALL_SEGMENT_BYTES : al->settings.large_segment_bytes;
+        uint64_t page =
+            from->small_pool ? CACHING_SMALL_SEGMENT_BYTES : al->settings.large_segment_bytes;
         if (!check_segment(from, end - first, page, err) ||
             !load_segment(al, from, end - first, &next_event, err))
             return false;
@@ -248,8 +250,8 @@ static void change_places(struct caching *al, struct segment *a, struct segment 
 bool caching_settle_tie(struct alloc *alloc, uint64_t bytes, uint64_t stream,
                         struct caching_pool_id pool_id, uint64_t address, uint64_t loaded) {
     struct caching *al = caching_of(alloc);
-    uint64_t rounded = caching_round_bytes(&al->settings, bytes);
-    struct pool *pool = find_pool(al, pool_id, rounded <= SMALL_MAX_BYTES);
+    uint64_t rounded = caching_sizes_round(al->settings.divisions, bytes);
+    struct pool *pool = find_pool(al, pool_id, rounded <= CACHING_SMALL_MAX_BYTES);
     if (!al->framework->tie_by_segment_age || !pool)
         return false;
     const struct home *home = NULL;

@@ -57,7 +57,7 @@ static bool check_links(const struct caching *al, const struct segment *segment,
     const struct block *next = block_next(al, block);
     if (&al->segments.at[block->segment] != segment)
         return broken(err, block, "wrong segment");
-    if (block->bytes == 0 || block->bytes % MIN_BLOCK_BYTES)
+    if (block->bytes == 0 || block->bytes % CACHING_MIN_BLOCK_BYTES)
         return broken(err, block, "size is no multiple of 512");
     if (next && (block_prev(al, next) != block || next->address != block->address + block->bytes))
         return broken(err, block, "wrong link to the next");
