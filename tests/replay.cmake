@@ -23,3 +23,4 @@ if(VRAMSIM_FUZZ)
   target_link_libraries(fuzz_engine_replay PRIVATE vs_engine vs_trace vs_flags)
   target_link_options(fuzz_engine_replay PRIVATE -fsanitize=fuzzer)
 endif()
+vs_test(room_prop DIR prop USES engine analysis alloc) # `test_room_prop RUNS SEED` for a longer run

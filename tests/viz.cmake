@@ -35,9 +35,12 @@ if(TARGET vramsim-view)
     $<TARGET_FILE:vramsim-view> ${viz_scenario})
   add_test(NAME viz_program_script COMMAND vramsim-view ${viz_scenario}
     --script ${CMAKE_CURRENT_SOURCE_DIR}/viz/llama7b.script)
+  add_test(NAME viz_program_replay COMMAND vramsim-view ${viz_scenario} --replay --alloc expandable_segments:True
+    --script ${CMAKE_CURRENT_SOURCE_DIR}/viz/llama7b.script)
   add_test(NAME viz_program_no_display COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/viz/no_display.sh
     $<TARGET_FILE:vramsim-view> ${viz_scenario})
   set_tests_properties(viz_program_xvfb PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 120)
-  set_tests_properties(viz_program_xvfb viz_program_script viz_program_no_display PROPERTIES
+  set_tests_properties(viz_program_xvfb viz_program_script viz_program_replay viz_program_no_display
+    PROPERTIES
     ENVIRONMENT "ASAN_OPTIONS=detect_leaks=0") # of the display's libraries
 endif()

@@ -95,6 +95,11 @@ static bool set_at(struct view_options *o, const char *value, struct error *err)
     return o->at_peak || error_set(err, ERROR_USAGE, "--at '%s': expected peak", value);
 }
 
+static bool set_replay(struct view_options *o, const char *value, struct error *err) {
+    (void)value, (void)err;
+    return o->replay = true;
+}
+
 static bool set_window(struct view_options *o, const char *value, struct error *err) {
     (void)value, (void)err;
     return o->window = true;
@@ -117,6 +122,8 @@ static const struct {
     {"--max-requests", "COUNT", "stop a scenario after so many requests", set_max_requests},
     {"--max-instructions", "COUNT", "and Lua instructions", set_max_instructions},
     {"--max-memory", "SIZE", "memory of this machine for a file", set_max_memory},
+    {"--replay", NULL, "one file, and over it the same run with --alloc, --allocator, --device",
+     set_replay},
     {"--size", "WxH", "of the window or picture (1280x800)", set_size},
     {"--scale", "FACTOR", "of texts and margins, 0.5 to 4 (VRAMSIM_SCALE)", set_scale},
     {"--theme", "NAME", "dark, light or contrast", set_theme},
@@ -164,6 +171,9 @@ bool view_options_parse(struct view_options *o, int argc, char **argv, struct er
         return true;
     if (o->file_count == 0)
         return error_set(err, ERROR_USAGE, "no file (--help lists the options)");
+    if (o->replay)
+        return o->file_count == 1 ||
+               error_set(err, ERROR_USAGE, "--replay takes one file, not %d", o->file_count);
     return source_check_options(o->files, (size_t)o->file_count, &o->source, err);
 }
 

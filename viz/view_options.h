@@ -22,6 +22,7 @@ struct view_options {
     const char *script, *language;
     bool window; /* play the script in one */
     bool at_peak, help;
+    bool replay; /* the second timeline is the first file's run under the options' allocator */
     char library[4096]; /* room for source.library_dir */
 };
 

@@ -15,6 +15,7 @@
 #include "text.h"
 #include "timeline.h"
 #include "view_options.h"
+#include "what_if.h"
 #include "xalloc.h"
 
 enum { SCRIPT_BYTES_MAX = 16 << 20 };
@@ -132,10 +133,33 @@ static int run(struct app *app, const struct view_options *o, struct error *err)
     return code;
 }
 
+/* As `vramsim replay` does it: the card alone is the change, beside other settings it is of both. */
+static bool open_replay(const struct view_options *o, struct timeline *out[2], struct error *err) {
+    const struct what_if change = {o->source.alloc_settings, o->source.allocator, o->source.device};
+    struct source_options options = o->source;
+    struct source_result base;
+    struct replay_result result;
+    if (!change.settings && !change.allocator)
+        options.device = NULL;
+    if (!what_if_base(o->files[0], &options, &base, err))
+        return false;
+    bool ok = what_if_run(o->files[0], &o->source, &base, &change, &result, err);
+    if (ok) {
+        out[0] = base.timeline;
+        out[1] = result.timeline;
+        base.timeline = result.timeline = NULL;
+        replay_result_fini(&result);
+    }
+    source_result_fini(&base);
+    return ok;
+}
+
 static int view(struct view_options *o, struct error *err) {
     struct timeline *timelines[2] = {NULL, NULL};
     int code = 0;
-    for (int i = 0; i < o->file_count && code == 0; i++)
+    if (o->replay && !open_replay(o, timelines, err))
+        code = exit_code(err);
+    for (int i = 0; i < o->file_count && code == 0 && !o->replay; i++)
         if (!source_open(o->files[i], &o->source, &timelines[i], err))
             code = exit_code(err);
     if (code == 0) {

@@ -84,7 +84,7 @@ static void offer_way(struct pin *pin, uint32_t first, uint32_t end, uint64_t by
 }
 
 /* Free pages are idle; of the others the one with the fewest bytes in blocks is the way. */
-static void look_at_pages(struct finder *f, struct pin *pin, bool is_idle_counted) {
+static void look_at_pages(struct finder *f, struct pin *pin) {
     struct pinning_pages pages = pinning_pages_of(f->tl, &f->out->placement, pin->range,
                                                   pin->first_block, f->large_page_bytes);
     struct pinning_page page;
@@ -92,7 +92,7 @@ static void look_at_pages(struct finder *f, struct pin *pin, bool is_idle_counte
     uint64_t gain = 0;
     while (pinning_next_page(&pages, &page)) {
         if (page.first_block == page.end_block) {
-            f->out->idle_bytes += is_idle_counted ? pages.page_bytes : 0;
+            f->out->idle_bytes += pages.page_bytes;
             continue;
         }
         /* Neighbouring pages under the same blocks are gained together. */
@@ -134,9 +134,9 @@ static bool look_at_range(struct finder *f, uint32_t range) {
         return true;
     }
     pin.live_bytes = bytes_of(f, pin.first_block, f->next_block);
-    if (r->is_expandable)
-        look_at_pages(f, &pin, !is_private);
-    else
+    if (r->is_expandable && !is_private)
+        look_at_pages(f, &pin);
+    else if (!is_private)
         offer_way(&pin, pin.first_block, f->next_block, pin.live_bytes, r->bytes);
     return array_push(&f->out->pins, pin);
 }
@@ -176,9 +176,9 @@ const struct pin *pinning_cheapest(const struct pinning *pinning) {
     const struct pin *best = NULL;
     for (size_t i = 0; i < pinning->pins.count; i++) {
         const struct pin *pin = &pinning->pins.at[i];
-        if (pin->go_blocks > 0 && (!best || pin->go_bytes < best->go_bytes ||
-                                   (pin->go_bytes == best->go_bytes &&
-                                    pin->gain_bytes > best->gain_bytes)))
+        if (pin->go_blocks > 0 &&
+            (!best || pin->go_bytes < best->go_bytes ||
+             (pin->go_bytes == best->go_bytes && pin->gain_bytes > best->gain_bytes)))
             best = pin;
     }
     return best;

@@ -7,7 +7,7 @@
  *
  * Source: pytorch c10/cuda/CUDACachingAllocator.cpp, release_cached_blocks and unmap_block (2.1 to
  * 2.15); docs/allocators.md. A retry or empty_cache gives back what is idle; segments of private pools
- * only when their pool's users are gone, so they are listed and never counted as idle. */
+ * only when their pool's users are gone, so they are listed, but never idle and without a way. */
 #ifndef PINNING_H
 #define PINNING_H
 

@@ -12,6 +12,7 @@
 #include "source.h"
 
 struct text;
+struct timeline;
 
 enum exit_code {
     EXIT_FITS = 0,      /* also: valid, done */
@@ -35,10 +36,13 @@ struct cli {
     struct source_options source;
     const char *output, *json, *csv, *png, *svg, *size, *theme, *lang;
     const char *max_requests, *max_instructions, *max_memory; /* as given; NULL: not said */
-    int width, height; /* of --size, in pixels; 0: not said */
-    double tolerance;  /* < 0: none given */
+    const char *at;      /* the moment that --at names; NULL: none */
+    uint64_t need_bytes; /* of --need; 0: none */
+    int width, height;   /* of --size, in pixels; 0: not said */
+    double tolerance;    /* < 0: none given */
     bool summary, quiet, all, help_scenario, help;
     enum cli_when view, colour;
+    bool shows_replay;                        /* the viewer opens the first file and its replay */
     const volatile sig_atomic_t *interrupted; /* set by SIGINT */
 };
 
@@ -73,6 +77,9 @@ int cmd_allocators(struct cli *cli);
 int cli_fail(const struct error *err);
 /* Writes a text to a file, "-" is standard output, and frees it. */
 bool cli_write(const char *path, struct text *out, struct error *err);
+bool cli_is_stdout(const char *path);
+/* Standard output is not taken by a file, and --quiet was not given. */
+bool cli_reports(const struct cli *cli);
 bool cli_has_colour(const struct cli *cli);
 unsigned cli_width(void);
 
@@ -80,6 +87,13 @@ unsigned cli_width(void);
  * is none, or no window; *status is its exit code otherwise. */
 bool view_start(const struct cli *cli, int *status);
 bool view_is_wanted(const struct cli *cli);
+/* Opens it where it is wanted. The run's exit code; a viewer that was asked for and cannot be had
+ * changes it. */
+int view_after(const struct cli *cli, int code);
+
+/* write_picture.c: --png and --svg; `overlay` may be NULL. */
+bool cli_write_picture(const struct cli *cli, const struct timeline *tl,
+                       const struct timeline *overlay, struct error *err);
 
 /* progress.c: a bar on a terminal, nothing in a pipe. */
 struct progress {

@@ -8,6 +8,7 @@
 #include "file.h"
 #include "importer.h"
 #include "json_out.h"
+#include "moment.h"
 #include "replay.h"
 #include "text.h"
 #include "timeline.h"
@@ -71,8 +72,51 @@ static void json_device(struct json *j, const struct trace_device_facts *d,
     json_end(j);
 }
 
+/* --- fragmentation --- */
+
+/* One report a device, as --at and --need ask. */
+struct moments {
+    ARRAY(struct room_report) list;
+};
+
+static bool find_moments(const struct cli *cli, const struct timeline *tl, struct moments *out,
+                         struct error *err) {
+    bool has_memory[UINT8_MAX + 1] = {false};
+    for (size_t i = 0; i < tl->segments.count; i++)
+        has_memory[tl->segments.at[i].device] = true;
+    for (unsigned d = 0; moment_is_asked(cli) && d <= UINT8_MAX; d++) {
+        struct room_report room;
+        if (!has_memory[d])
+            continue;
+        if (!moment_report(cli, tl, (uint8_t)d, NULL, &room, err))
+            return false;
+        if (!array_push(&out->list, room)) {
+            room_report_fini(&room);
+            return error_host_memory(err);
+        }
+    }
+    return true;
+}
+
+static void moments_fini(struct moments *m) {
+    for (size_t i = 0; i < m->list.count; i++)
+        room_report_fini(&m->list.at[i]);
+    array_fini(&m->list);
+}
+
+/* --- JSON --- */
+
+static void json_moments(struct json *j, const struct moments *m) {
+    if (m->list.count == 0)
+        return;
+    json_array(j, "fragmentation");
+    for (size_t i = 0; i < m->list.count; i++)
+        room_report_json(&m->list.at[i], NULL, j);
+    json_end(j);
+}
+
 static void write_json(const struct trace_facts *f, const struct replay_result *replay,
-                       struct text *out) {
+                       const struct moments *m, struct text *out) {
     struct json j;
     json_begin(&j, out);
     json_object(&j, NULL);
@@ -118,6 +162,7 @@ static void write_json(const struct trace_facts *f, const struct replay_result *
     for (size_t i = 0; i < f->devices.count; i++)
         json_device(&j, &f->devices.at[i], replay);
     json_end(&j);
+    json_moments(&j, m);
     json_end(&j);
     json_finish(&j);
 }
@@ -176,25 +221,38 @@ static void write_report(const char *path, const struct trace_facts *f, const st
                     timeline_text(tl, tl->first_warning));
 }
 
+/* A trace that cannot be replayed has no figures of a replay. False: interrupted. */
+static bool print_json(const struct cli *cli, const struct trace_facts *facts,
+                       const struct timeline *tl, const struct moments *m, struct error *err) {
+    struct replay_result replay;
+    struct text out = {0};
+    struct progress progress = {.what = "replaying", .interrupted = cli->interrupted};
+    const struct replay_config config = {
+        .reproduce = true, .progress = progress_show, .progress_user = &progress};
+    bool replayed = replay_run(tl, &config, &replay, err);
+    progress_clear(&progress);
+    if (!replayed && err->code == ERROR_INTERRUPTED)
+        return false;
+    write_json(facts, replayed ? &replay : NULL, m, &out);
+    if (replayed)
+        replay_result_fini(&replay);
+    return cli_write(cli->json, &out, err);
+}
+
 static int print_facts(const struct cli *cli, const struct trace_facts *facts,
                        const struct timeline *tl) {
     struct error err = {0};
     struct text out = {0};
-    bool to_stdout = cli->json && file_is_stdout(cli->json);
-    bool ok = true;
-    if (!cli->quiet && !to_stdout) {
+    struct moments m = {0};
+    bool ok = find_moments(cli, tl, &m, &err);
+    if (ok && cli_reports(cli)) {
         write_report(cli->files[0], facts, tl, &out);
+        for (size_t i = 0; i < m.list.count; i++)
+            room_report_text(&m.list.at[i], &out);
         ok = cli_write("-", &out, &err);
     }
-    if (ok && cli->json) {
-        struct replay_result replay;
-        struct error none = {0};
-        bool replayed = replay_run(tl, &(struct replay_config){.reproduce = true}, &replay, &none);
-        write_json(facts, replayed ? &replay : NULL, &out);
-        if (replayed)
-            replay_result_fini(&replay);
-        ok = cli_write(cli->json, &out, &err);
-    }
+    ok = ok && (!cli->json || print_json(cli, facts, tl, &m, &err));
+    moments_fini(&m);
     return ok ? EXIT_FITS : cli_fail(&err);
 }
 

@@ -1,98 +1,63 @@
-/* cmd_replay.c: a trace's requests through an allocator: with the recorded settings they must come
- * out as recorded, with others they tell what would have happened. */
+/* cmd_replay.c: a run under another allocator: as it was, the model must answer as recorded; with
+ * others it tells what would have happened. */
 #include <string.h>
 
 #include "cli.h"
-#include "file.h"
 #include "framework.h"
 #include "json_out.h"
-#include "replay.h"
+#include "moment.h"
+#include "ooms.h"
+#include "pair_report.h"
+#include "replay_rank.h"
 #include "text.h"
 #include "timeline.h"
 #include "units.h"
+#include "what_if.h"
 
-struct what_if {
-    const char *label;     /* as the row of the table is called */
-    const char *settings;  /* NULL: the trace's own */
-    const char *allocator; /* NULL: native */
+enum { CHART_HEIGHT = 12 };
+
+struct replayed {
+    const struct cli *cli;
+    const struct source_result *base;
+    struct what_if change;
+    bool reproduce;
+    struct replay_result result;
 };
 
-/* What --all tries: the settings that people reach for when reserved memory grows. */
-static const struct what_if useful[] = {
-    {"expandable_segments:True", "expandable_segments:True", NULL},
-    {"max_split_size_mb:128", "max_split_size_mb:128", NULL},
-    {"max_split_size_mb:512", "max_split_size_mb:512", NULL},
-    {"roundup_power2_divisions:4", "roundup_power2_divisions:4", NULL},
-    {"roundup_power2_divisions:8", "roundup_power2_divisions:8", NULL},
-    {"default settings", "", NULL},
-};
-
-static bool is_what_if(const struct cli *cli) {
-    return cli->source.alloc_settings || cli->source.allocator || cli->source.device;
+static const char *settings_of(const struct timeline *tl) {
+    const char *text = timeline_text(tl, tl->alloc_settings);
+    return *text ? text : "default settings";
 }
 
-/* Whose defaults the settings start from: the release asked for, else the trace's, else the newest.
- */
-static const struct framework *find_rules(const struct timeline *tl,
-                                          const struct framework *asked) {
-    const struct framework *recorded =
-        tl->framework ? framework_find(timeline_text(tl, tl->framework), NULL) : NULL;
-    return asked ? asked : recorded ? recorded : framework_row(0);
-}
+/* --- text --- */
 
-static bool fill_config(const struct cli *cli, const struct timeline *tl,
-                        const struct what_if *change, struct alloc_settings *settings,
-                        struct device *device, struct replay_config *config, struct error *err) {
-    memset(config, 0, sizeof *config);
-    config->reproduce = !is_what_if(cli) && !change->settings && !change->allocator;
-    if (cli->source.framework && !(config->framework = framework_find(cli->source.framework, err)))
-        return false;
-    if (change->allocator && !(config->allocator = alloc_find(change->allocator)))
-        return error_set(err, ERROR_USAGE, "unknown allocator '%s'; vramsim allocators lists them",
-                         change->allocator);
-    if (change->settings) {
-        if (!alloc_settings_parse(change->settings, find_rules(tl, config->framework), settings,
-                                  err)) {
-            err->code = ERROR_USAGE;
-            return false;
-        }
-        config->settings = settings;
-        config->settings_text = change->settings;
+static void write_head(const struct replayed *r, struct text *out) {
+    const struct timeline *tl = r->base->timeline;
+    const struct replay_result *result = &r->result;
+    if (r->reproduce)
+        text_format(out, "%s\n", result->equal ? "EQUAL" : "DIFFERENT");
+    if (r->base->is_scenario)
+        text_format(out, "simulated: %s on %s, %s\n", r->base->framework->name,
+                    r->base->device.name, settings_of(tl));
+    text_format(out, "%s of %s%s", r->base->is_scenario ? "model:     rules" : "rules",
+                result->framework->name,
+                result->guessed ? " (the trace does not name its release)" : "");
+    if (!r->reproduce) {
+        const char *device = r->change.device       ? r->change.device
+                             : r->base->is_scenario ? r->base->device.name
+                                                    : NULL;
+        if (device)
+            text_format(out, " on %s", device);
+        text_format(out, ", %s",
+                    r->change.allocator ? r->change.allocator
+                    : r->change.settings
+                        ? (*r->change.settings ? r->change.settings : "default settings")
+                        : settings_of(tl));
     }
-    if (cli->source.device) {
-        if (!device_parse(cli->source.device, device, err))
-            return false;
-        config->total_bytes = device->total_bytes;
-        config->capacity_bytes = device->total_bytes - device->context_bytes;
-    }
-    return true;
+    text_add(out, "\n");
 }
 
-static void row(struct text *out, const char *name, uint64_t recorded, uint64_t model) {
-    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES];
-    uint64_t difference = model > recorded ? model - recorded : recorded - model;
-    text_format(out, "  %-18s %20s %20s   %s%s\n", name, units_format_grouped(recorded, a),
-                units_format_grouped(model, b),
-                model > recorded ? "+"
-                : difference     ? "-"
-                                 : "",
-                units_format_bytes(difference, c));
-}
-
-static void write_device(const struct replay_device_result *d, bool reproduce, struct text *out) {
-    text_format(out, "device %u                       recorded                model   difference\n",
-                d->device);
-    row(out, "peak allocated", d->recorded.peak_allocated, d->model.peak_allocated);
-    row(out, "peak active", d->recorded.peak_active, d->model.peak_active);
-    row(out, "peak reserved", d->recorded.peak_reserved, d->model.peak_reserved);
-    row(out, "reserved at the end", d->recorded.end_reserved, d->model.end_reserved);
-    text_format(out, "  retries %llu, out of memory %llu (recorded %llu)\n",
-                (unsigned long long)d->retries, (unsigned long long)d->ooms,
-                (unsigned long long)d->recorded_ooms);
-    if (d->stopped_at != TIMELINE_NONE)
-        text_format(out, "  OUT OF MEMORY at event %u: the run ends there\n", d->stopped_at);
-    if (!reproduce)
-        return;
+static void write_reproduced(const struct replay_device_result *d, struct text *out) {
     text_format(
         out,
         "  addresses %llu of %llu equal, %llu from the cache; segments %llu of %llu; layout at the "
@@ -105,199 +70,290 @@ static void write_device(const struct replay_device_result *d, bool reproduce, s
                     d->first.event, d->first.recorded, d->first.model);
 }
 
-static void json_figures(struct json *j, const char *key, const struct replay_figures *f) {
-    json_object(j, key);
-    json_u64(j, "start_active", f->start_active);
-    json_u64(j, "start_blocks", f->start_blocks);
-    json_u64(j, "start_reserved", f->start_reserved);
-    json_u64(j, "peak_allocated", f->peak_allocated);
-    json_u64(j, "peak_active", f->peak_active);
-    json_u64(j, "peak_reserved", f->peak_reserved);
-    json_u64(j, "end_active", f->end_active);
-    json_u64(j, "end_reserved", f->end_reserved);
-    json_end(j);
+static void write_capacity(const struct replayed *r, const struct replay_device_result *d,
+                           struct text *out) {
+    char bytes[UNITS_TEXT_BYTES];
+    if (r->change.device || (r->base->timeline->has & TIMELINE_HAS_DEVICE))
+        return;
+    if (d->capacity_bytes > 0)
+        text_format(out,
+                    "note: as its out-of-memory shows, the process could get %s of its card; "
+                    "--device NAME names another\n",
+                    units_format_bytes(d->capacity_bytes, bytes));
+    else
+        text_add(out,
+                 "note: the trace does not name its card, so nothing is refused; --device NAME "
+                 "says which\n");
 }
 
-static void write_json(const struct replay_result *result, bool reproduce, struct text *out) {
-    struct json j;
-    json_begin(&j, out);
-    json_object(&j, NULL);
-    json_bool(&j, "reproduce", reproduce);
-    if (reproduce)
-        json_bool(&j, "equal", result->equal);
-    json_text(&j, "framework", result->framework->name);
-    json_array(&j, "devices");
-    for (size_t i = 0; i < result->devices.count; i++) {
-        const struct replay_device_result *d = &result->devices.at[i];
-        json_object(&j, NULL);
-        json_u64(&j, "device", d->device);
-        json_figures(&j, "recorded", &d->recorded);
-        json_figures(&j, "model", &d->model);
-        json_u64(&j, "allocs", d->allocs);
-        json_u64(&j, "addr_ok", d->addr_ok);
-        json_u64(&j, "cache_hits", d->cache_hits);
-        json_u64(&j, "segments_ok", d->segments_ok);
-        json_bool(&j, "layout_equal", d->layout_equal);
-        json_u64(&j, "retries", d->retries);
-        json_u64(&j, "ooms", d->ooms);
-        json_end(&j);
-    }
-    json_end(&j);
-    json_end(&j);
-    json_finish(&j);
+/* What the reader must know of a recording to judge the model's column. */
+static void write_notes(const struct replayed *r, const struct replay_device_result *d,
+                        const struct pair_report *pair, struct text *out) {
+    const struct pair_side *recorded = &pair->side[0];
+    if (r->reproduce || r->base->is_scenario)
+        return;
+    if (recorded->start.blocks > 0)
+        text_add(out,
+                 "note: the recording begins late: the blocks from before it are asked for "
+                 "first, in address order; --all has\n      a row with the recorded settings to "
+                 "compare with\n");
+    write_capacity(r, d, out);
+    if (recorded->ran_out && !pair->side[1].ran_out)
+        text_add(out, "note: the request that failed is served; what the program would have asked "
+                      "for after it is not known\n");
 }
 
-static bool write_result(const struct cli *cli, const struct replay_result *result, bool reproduce,
-                         struct error *err) {
-    struct text out = {0};
-    bool ok = true;
-    if (!cli->quiet && !(cli->json && file_is_stdout(cli->json))) {
-        if (reproduce)
-            text_format(&out, "%s\n", result->equal ? "EQUAL" : "DIFFERENT");
-        text_format(&out, "rules of %s%s\n", result->framework->name,
-                    result->guessed ? " (the trace does not name its release)" : "");
-        for (size_t i = 0; i < result->devices.count; i++)
-            write_device(&result->devices.at[i], reproduce, &out);
-        ok = cli_write("-", &out, err);
-    }
-    if (ok && cli->json) {
-        write_json(result, reproduce, &out);
-        ok = cli_write(cli->json, &out, err);
-    }
-    return ok;
+/* --- both --- */
+
+static bool base_ran_out(const struct replayed *r, uint8_t device) {
+    struct ooms ooms;
+    ooms_find(r->base->timeline, device, &ooms);
+    return r->base->is_scenario ? r->base->ran_out : ooms.count > 0 && !ooms.went_on;
 }
 
-static bool replay(const struct cli *cli, const struct timeline *tl, const struct what_if *change,
-                   struct replay_result *result, bool *reproduce, struct error *err) {
+/* A replay stops at a request that was served when it was recorded; one that failed then, at the
+ * recording's end, may fail again. */
+static bool model_ran_out(const struct replayed *r, const struct replay_device_result *d) {
+    struct ooms ooms;
+    ooms_find(r->result.timeline, d->device, &ooms);
+    bool fails_again = !r->base->is_scenario || r->reproduce;
+    return d->stopped_at != TIMELINE_NONE ||
+           (fails_again && base_ran_out(r, d->device) && ooms.count > 0 && !ooms.went_on);
+}
+
+static bool make_pair(const struct replayed *r, const struct replay_device_result *d,
+                      struct pair_report *pair, struct error *err) {
+    const struct source_result *base = r->base;
+    const struct pair_side sides[PAIR_SIDES] = {
+        {.tl = base->timeline,
+         .name = base->is_scenario ? "simulated" : "recorded",
+         .has_retries = base->is_scenario,
+         .retries = base->stats.num_alloc_retries,
+         .ran_out = base_ran_out(r, d->device)},
+        {.tl = r->result.timeline,
+         .name = "model",
+         .has_retries = true,
+         .retries = d->retries,
+         .ran_out = model_ran_out(r, d)}};
+    if (pair_report_init(pair, d->device, sides, err))
+        return true;
+    pair_report_fini(pair);
+    return false;
+}
+
+/* The moment of the recorded run, then the same of the model's: its event, or the same request. */
+static bool make_moments(const struct replayed *r, uint8_t device, const struct pair_report *pair,
+                         struct room_report moments[PAIR_SIDES], size_t *count, struct error *err) {
+    const struct cli *cli = r->cli;
     struct alloc_settings settings;
-    struct device device;
-    struct replay_config config;
-    if (!fill_config(cli, tl, change, &settings, &device, &config, err))
+    const struct alloc_settings *changed = NULL;
+    *count = 0;
+    if (!moment_is_asked(cli) || r->change.allocator)
+        return true;
+    if (!moment_report(cli, pair->side[0].tl, device, NULL, &moments[0], err))
         return false;
-    *reproduce = config.reproduce;
-    return replay_run(tl, &config, result, err);
-}
-
-static int replay_one(const struct cli *cli, const struct timeline *tl) {
-    struct error err = {0};
-    struct replay_result result;
-    struct what_if change = {"", cli->source.alloc_settings, cli->source.allocator};
-    bool reproduce;
-    if (!replay(cli, tl, &change, &result, &reproduce, &err))
-        return cli_fail(&err);
-    bool good = reproduce ? result.equal : true;
-    for (size_t i = 0; i < result.devices.count; i++)
-        good = good && (reproduce || result.devices.at[i].stopped_at == TIMELINE_NONE);
-    bool wrote = write_result(cli, &result, reproduce, &err);
-    replay_result_fini(&result);
-    return !wrote ? cli_fail(&err) : good ? EXIT_FITS : EXIT_NOT;
-}
-
-struct rank {
-    const char *label;
-    uint64_t reserved, allocated, retries;
-    bool out_of_memory;
-};
-
-static void sort_ranks(struct rank *ranks, size_t count) {
-    for (size_t i = 1; i < count; i++)
-        for (size_t k = i; k > 0; k--) {
-            struct rank *a = &ranks[k - 1], *b = &ranks[k];
-            bool swap =
-                a->out_of_memory != b->out_of_memory ? a->out_of_memory : b->reserved < a->reserved;
-            if (!swap)
-                break;
-            struct rank kept = *a;
-            *a = *b;
-            *b = kept;
-        }
-}
-
-enum { USEFUL_COUNT = sizeof useful / sizeof useful[0] };
-
-static bool find_ranks(const struct cli *cli, const struct timeline *tl,
-                       struct rank ranks[USEFUL_COUNT], uint64_t *recorded, struct error *err) {
-    *recorded = 0;
-    for (size_t i = 0; i < USEFUL_COUNT; i++) {
-        struct replay_result result;
-        bool reproduce;
-        if (!replay(cli, tl, &useful[i], &result, &reproduce, err))
-            return false;
-        ranks[i] = (struct rank){.label = useful[i].label};
-        for (size_t k = 0; k < result.devices.count; k++) {
-            const struct replay_device_result *d = &result.devices.at[k];
-            ranks[i].reserved += d->model.peak_reserved;
-            ranks[i].allocated += d->model.peak_allocated;
-            ranks[i].retries += d->retries;
-            ranks[i].out_of_memory = ranks[i].out_of_memory || d->stopped_at != TIMELINE_NONE;
-            *recorded += i == 0 ? d->recorded.peak_reserved : 0;
-        }
-        replay_result_fini(&result);
+    ++*count;
+    if (r->reproduce)
+        return true;
+    if (r->change.settings &&
+        alloc_settings_parse(r->change.settings, r->result.framework, &settings, err))
+        changed = &settings;
+    const struct timeline *tl = pair->side[1].tl;
+    uint32_t event = moments[0].options.event;
+    const char *where = moments[0].options.where;
+    bool is_number = cli->at && *cli->at >= '0' && *cli->at <= '9';
+    bool is_oom = where && strcmp(where, "out of memory") == 0;
+    if (is_number || (is_oom && pair->side[1].ooms.count == 0)) {
+        uint32_t ordinal = request_curve_ordinal(pair->side[0].tl, device, event);
+        event = ordinal ? request_curve_event(tl, device, ordinal - 1) : TIMELINE_NONE;
+        where = "after the same request";
+    } else if (!moment_find(cli, tl, device, &event, &where, err)) {
+        return false;
     }
-    sort_ranks(ranks, USEFUL_COUNT);
+    if (!moment_report_at(tl, device, event, where, moments[0].options.need_bytes, changed,
+                          &moments[1], err))
+        return false;
+    ++*count;
     return true;
 }
 
-static void ranks_text(const struct rank ranks[USEFUL_COUNT], uint64_t recorded, struct text *out) {
-    char bytes[UNITS_TEXT_BYTES], short_form[UNITS_TEXT_BYTES];
-    text_format(out, "peak reserved, recorded: %s B (%s)\n", units_format_grouped(recorded, bytes),
-                units_format_bytes(recorded, short_form));
-    text_format(out, "  %-30s %20s %20s %8s\n", "settings", "peak reserved", "peak allocated",
-                "retries");
-    for (size_t i = 0; i < USEFUL_COUNT; i++) {
-        text_format(out, "  %-30s %20s", ranks[i].label,
-                    units_format_grouped(ranks[i].reserved, bytes));
-        text_format(out, " %20s %8llu%s\n", units_format_grouped(ranks[i].allocated, bytes),
-                    (unsigned long long)ranks[i].retries,
-                    ranks[i].out_of_memory ? "  out of memory" : "");
+static void write_moments(const struct replayed *r, const struct room_report *moments, size_t count,
+                          struct text *text, struct json *j) {
+    static const char *const keys[PAIR_SIDES] = {"fragmentation_recorded", "fragmentation_model"};
+    for (size_t i = 0; i < count; i++) {
+        if (text) {
+            const char *name = r->base->is_scenario ? "simulated" : "recorded";
+            text_format(text, "\n%s:", i == 0 ? name : "model");
+            room_report_text(&moments[i], text);
+        } else {
+            room_report_json(&moments[i], keys[i], j);
+        }
     }
 }
 
-static void ranks_json(const struct rank ranks[USEFUL_COUNT], uint64_t recorded, struct text *out) {
-    struct json j;
-    json_begin(&j, out);
-    json_object(&j, NULL);
-    json_u64(&j, "recorded_peak_reserved", recorded);
-    json_array(&j, "settings");
-    for (size_t i = 0; i < USEFUL_COUNT; i++) {
-        json_object(&j, NULL);
-        json_text(&j, "name", ranks[i].label);
-        json_u64(&j, "peak_reserved", ranks[i].reserved);
-        json_u64(&j, "peak_allocated", ranks[i].allocated);
-        json_u64(&j, "retries", ranks[i].retries);
-        json_bool(&j, "out_of_memory", ranks[i].out_of_memory);
-        json_end(&j);
+static void json_device(const struct replayed *r, const struct replay_device_result *d,
+                        const struct pair_report *pair, struct json *j) {
+    json_u64(j, "device", d->device);
+    pair_report_json(pair, j);
+    json_u64(j, "allocs", d->allocs);
+    json_u64(j, "retries", d->retries);
+    json_u64(j, "ooms", d->ooms);
+    json_bool(j, "fits", !pair->side[1].ran_out);
+    if (!r->reproduce)
+        return;
+    json_u64(j, "addr_ok", d->addr_ok);
+    json_u64(j, "cache_hits", d->cache_hits);
+    json_u64(j, "segments_ok", d->segments_ok);
+    json_bool(j, "layout_equal", d->layout_equal);
+    if (!d->first.found)
+        return;
+    json_object(j, "first_difference");
+    json_u64(j, "event", d->first.event);
+    json_text(j, "recorded", d->first.recorded);
+    json_text(j, "model", d->first.model);
+    json_end(j);
+}
+
+static void json_head(const struct replayed *r, struct json *j) {
+    json_object(j, NULL);
+    json_bool(j, "reproduce", r->reproduce);
+    if (r->reproduce)
+        json_bool(j, "equal", r->result.equal);
+    json_bool(j, "simulated", r->base->is_scenario);
+    json_text(j, "framework", r->result.framework->name);
+    json_bool(j, "framework_guessed", r->result.guessed);
+    json_text(j, "alloc_settings", r->change.settings);
+    json_text(j, "allocator", r->change.allocator);
+    json_text(j, "device", r->change.device);
+    json_array(j, "devices");
+}
+
+/* One device, into text (NULL: not wanted) and JSON (likewise). */
+static bool write_device(const struct replayed *r, const struct replay_device_result *d,
+                         struct text *text, struct json *j, struct error *err) {
+    struct pair_report pair;
+    struct room_report moments[PAIR_SIDES];
+    size_t count;
+    if (!make_pair(r, d, &pair, err))
+        return false;
+    bool ok = make_moments(r, d->device, &pair, moments, &count, err);
+    if (ok && text) {
+        pair_report_text(&pair, cli_width(), r->reproduce ? 0 : CHART_HEIGHT, text);
+        if (r->reproduce)
+            write_reproduced(d, text);
+        write_notes(r, d, &pair, text);
+        write_moments(r, moments, count, text, NULL);
     }
+    if (ok && j) {
+        json_object(j, NULL);
+        json_device(r, d, &pair, j);
+        write_moments(r, moments, count, NULL, j);
+        json_end(j);
+    }
+    for (size_t i = 0; i < count; i++)
+        room_report_fini(&moments[i]);
+    pair_report_fini(&pair);
+    return ok;
+}
+
+static bool write_text(const struct replayed *r, struct error *err) {
+    struct text out = {0};
+    write_head(r, &out);
+    for (size_t i = 0; i < r->result.devices.count; i++)
+        if (!write_device(r, &r->result.devices.at[i], &out, NULL, err)) {
+            text_fini(&out);
+            return false;
+        }
+    return cli_write("-", &out, err);
+}
+
+static bool write_json(const struct replayed *r, struct error *err) {
+    struct text out = {0};
+    struct json j;
+    json_begin(&j, &out);
+    json_head(r, &j);
+    for (size_t i = 0; i < r->result.devices.count; i++)
+        if (!write_device(r, &r->result.devices.at[i], NULL, &j, err)) {
+            text_fini(&out);
+            return false;
+        }
     json_end(&j);
     json_end(&j);
     json_finish(&j);
+    return cli_write(r->cli->json, &out, err);
 }
 
-/* Every useful setting, the smallest peak of reserved memory first. */
-static int replay_all(const struct cli *cli, const struct timeline *tl) {
-    struct rank ranks[USEFUL_COUNT];
-    struct error err = {0};
+/* Of the first device. */
+static bool write_csv(const struct replayed *r, struct error *err) {
+    struct pair_report pair;
     struct text out = {0};
-    uint64_t recorded;
-    if (!find_ranks(cli, tl, ranks, &recorded, &err))
+    if (r->result.devices.count == 0)
+        return error_set(err, ERROR_BAD_INPUT, "%s: no device has memory", r->cli->files[0]);
+    if (!make_pair(r, &r->result.devices.at[0], &pair, err))
+        return false;
+    bool ok = pair_report_csv(&pair, &out, err);
+    pair_report_fini(&pair);
+    if (ok)
+        return cli_write(r->cli->csv, &out, err);
+    text_fini(&out);
+    return false;
+}
+
+static bool write_all(const struct replayed *r, struct error *err) {
+    const struct cli *cli = r->cli;
+    return (!cli_reports(cli) || write_text(r, err)) && (!cli->json || write_json(r, err)) &&
+           (!cli->csv || write_csv(r, err)) &&
+           cli_write_picture(cli, r->base->timeline, r->result.timeline, err);
+}
+
+/* --- the command --- */
+
+static bool fits(const struct replayed *r) {
+    for (size_t i = 0; i < r->result.devices.count; i++)
+        if (model_ran_out(r, &r->result.devices.at[i]))
+            return false;
+    return true;
+}
+
+static int replay_one(struct cli *cli, const struct source_result *base) {
+    struct error err = {0};
+    struct progress progress = {.what = "replaying", .interrupted = cli->interrupted};
+    struct source_options options = cli->source;
+    options.user = &progress;
+    struct replayed r = {
+        .cli = cli,
+        .base = base,
+        .change = {cli->source.alloc_settings, cli->source.allocator, cli->source.device}};
+    r.reproduce = !r.change.settings && !r.change.allocator && !r.change.device;
+    bool ok = r.reproduce ? what_if_reproduce(&options, base, &r.result, &err)
+                          : what_if_run(cli->files[0], &options, base, &r.change, &r.result, &err);
+    progress_clear(&progress);
+    if (!ok)
         return cli_fail(&err);
-    bool ok = true;
-    if (!cli->quiet && !(cli->json && file_is_stdout(cli->json))) {
-        ranks_text(ranks, recorded, &out);
-        ok = cli_write("-", &out, &err);
-    }
-    if (ok && cli->json) {
-        ranks_json(ranks, recorded, &out);
-        ok = cli_write(cli->json, &out, &err);
-    }
-    return ok ? EXIT_FITS : cli_fail(&err);
+    bool good = r.reproduce ? r.result.equal : fits(&r);
+    bool wrote = write_all(&r, &err);
+    replay_result_fini(&r.result);
+    if (!wrote)
+        return cli_fail(&err);
+    cli->shows_replay = !r.reproduce;
+    return view_after(cli, good ? EXIT_FITS : EXIT_NOT);
 }
 
 /* Options that would be left without effect. */
 static bool check_options(const struct cli *cli, struct error *err) {
+    const char *picture = cli->png ? "--png" : cli->svg ? "--svg" : cli->csv ? "--csv" : NULL;
     if (cli->all && (cli->source.alloc_settings || cli->source.allocator))
         return error_set(err, ERROR_USAGE, "--all tries settings of its own: without %s",
                          cli->source.alloc_settings ? "--alloc" : "--allocator");
+    if (cli->all && (picture || moment_is_asked(cli)))
+        return error_set(err, ERROR_USAGE, "--all writes a table: without %s",
+                         picture   ? picture
+                         : cli->at ? "--at"
+                                   : "--need");
+    if (cli->source.allocator && moment_is_asked(cli))
+        return error_set(err, ERROR_USAGE,
+                         "%s tells of PyTorch's own allocator: without --allocator",
+                         cli->at ? "--at" : "--need");
     if (cli->source.set_count > 0 && !source_is_scenario(cli->files[0]))
         return error_set(err, ERROR_USAGE, "%s: a trace has no parameters to --set", cli->files[0]);
     return true;
@@ -305,17 +361,21 @@ static bool check_options(const struct cli *cli, struct error *err) {
 
 int cmd_replay(struct cli *cli) {
     struct error err = {0};
-    struct source_result source;
+    struct source_result base;
     struct progress progress = {.what = "reading", .interrupted = cli->interrupted};
     if (!check_options(cli, &err))
         return cli_fail(&err);
     cli->source.progress = progress_show;
     cli->source.user = &progress;
-    bool ok = source_run(cli->files[0], &cli->source, &source, &err);
+    struct source_options options = cli->source;
+    /* The card alone is the change; beside other settings it is the one of both runs. */
+    if (!cli->all && !options.alloc_settings && !options.allocator)
+        options.device = NULL;
+    bool ok = what_if_base(cli->files[0], &options, &base, &err);
     progress_clear(&progress);
     if (!ok)
         return cli_fail(&err);
-    int code = cli->all ? replay_all(cli, source.timeline) : replay_one(cli, source.timeline);
-    source_result_fini(&source);
+    int code = cli->all ? replay_rank(cli, &base) : replay_one(cli, &base);
+    source_result_fini(&base);
     return code;
 }

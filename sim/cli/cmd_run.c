@@ -7,6 +7,7 @@
 #include "cli.h"
 #include "file.h"
 #include "framework.h"
+#include "moment.h"
 #include "need.h"
 #include "picture.h"
 #include "report.h"
@@ -118,24 +119,6 @@ static bool print_report(const struct cli *cli, const struct report *report, str
     return false;
 }
 
-static bool write_picture(const struct cli *cli, const struct timeline *tl, struct error *err) {
-    struct picture_options options = {.width = cli->width, .height = cli->height};
-    if (cli->theme)
-        options.theme = theme_find(cli->theme);
-    options.language = i18n_language(cli->lang);
-    const char *hint = cli->png ? picture_usual_font_hint(options.language) : NULL;
-    if (hint)
-        fprintf(stderr, "vramsim: %s\n", hint);
-    struct text out = {0};
-    if (cli->png &&
-        (!picture_render_png(tl, NULL, &options, &out, err) || !cli_write(cli->png, &out, err)))
-        return false;
-    if (cli->svg &&
-        (!picture_render_svg(tl, NULL, &options, &out, err) || !cli_write(cli->svg, &out, err)))
-        return false;
-    return true;
-}
-
 static bool write_files(const struct cli *cli, const struct report *report, struct error *err) {
     struct text out = {0};
     if (cli->json) {
@@ -147,44 +130,54 @@ static bool write_files(const struct cli *cli, const struct report *report, stru
         if (!report_csv(report->tl, report->device, &out, err) || !cli_write(cli->csv, &out, err))
             return false;
     }
-    return (!cli->png && !cli->svg) || write_picture(cli, report->tl, err);
+    return cli_write_picture(cli, report->tl, NULL, err);
 }
 
-static bool is_stdout(const char *path) {
-    return path && file_is_stdout(path);
+/* What --at and --need ask; after an out-of-memory, what must go for the request that failed. */
+static bool find_room(const struct cli *cli, const struct source_result *result,
+                      struct room_report *room, struct run_facts *facts, struct error *err) {
+    const struct alloc_settings *settings = result->is_scenario ? &result->settings : NULL;
+    if (cli->source.allocator) /* the rules are PyTorch's */
+        return !moment_is_asked(cli) ||
+               error_set(err, ERROR_USAGE,
+                         "%s tells of PyTorch's own allocator: without --allocator",
+                         cli->at ? "--at" : "--need");
+    if (!moment_is_asked(cli) && result->timeline->ooms.count == 0)
+        return true;
+    if (!moment_report(cli, result->timeline, 0, settings, room, err))
+        return false;
+    room->options.is_brief = !moment_is_asked(cli);
+    facts->run.room = room;
+    return true;
 }
 
 static int report_result(const struct cli *cli, const struct source_result *result,
                          struct error *err) {
     struct run_facts facts;
     struct report report;
+    struct room_report room;
     if (!make_facts(cli, result, &facts)) {
         error_host_memory(err);
         return cli_fail(err);
     }
     bool is_told = !cli->quiet || cli->json, fits = true;
-    bool ok = (!is_told || need_find(cli, result, &facts.run.need, err)) &&
+    bool ok = (!is_told || (need_find(cli, result, &facts.run.need, err) &&
+                            find_room(cli, result, &room, &facts, err))) &&
               report_init(&report, result->timeline, &facts.run, err);
     if (ok) {
         fits = report.fits;
-        if (!cli->quiet && !is_stdout(cli->json) && !is_stdout(cli->csv) && !is_stdout(cli->svg) &&
-            !is_stdout(cli->png))
+        if (cli_reports(cli))
             ok = print_report(cli, &report, err);
         ok = ok && write_files(cli, &report, err);
         report_fini(&report);
     }
+    if (facts.run.room)
+        room_report_fini(&room);
     xfree(facts.params);
     text_fini(&facts.notes);
     if (!ok)
         return cli_fail(err);
     return fits ? EXIT_FITS : EXIT_NOT;
-}
-
-/* The run's exit code; a viewer that was asked for and cannot be had changes it. */
-static int view(const struct cli *cli, int code) {
-    int status;
-    bool good = view_start(cli, &status) && status != EXIT_NO_WRITE;
-    return good || cli->view != CLI_ALWAYS ? code : EXIT_NO_WRITE;
 }
 
 int cmd_run(struct cli *cli) {
@@ -203,7 +196,5 @@ int cmd_run(struct cli *cli) {
         return cli_fail(&err);
     int code = report_result(cli, &result, &err);
     source_result_fini(&result);
-    if ((code == EXIT_FITS || code == EXIT_NOT) && view_is_wanted(cli))
-        code = view(cli, code);
-    return code;
+    return view_after(cli, code);
 }

@@ -8,6 +8,7 @@
 #include "nearest.h"
 #include "picture.h"
 #include "theme.h"
+#include "units.h"
 
 enum option_id {
     OPT_SET,
@@ -23,6 +24,8 @@ enum option_id {
     OPT_SIZE,
     OPT_THEME,
     OPT_LANG,
+    OPT_AT,
+    OPT_NEED,
     OPT_SUMMARY,
     OPT_QUIET,
     OPT_ALL,
@@ -58,17 +61,22 @@ static const struct option options[] = {
     {OPT_OUTPUT, "-o", "FILE", " scenario ", "where to; else standard output"},
     {OPT_JSON, "--json", "FILE", " run validate info replay ",
      "write the result as JSON; - is standard output"},
-    {OPT_CSV, "--csv", "FILE", " run ", "write a row an event"},
-    {OPT_PNG, "--png", "FILE", " run ", "write the picture of the timeline"},
-    {OPT_SVG, "--svg", "FILE", " run ", "likewise, as vectors"},
-    {OPT_SIZE, "--size", "WxH", " run view ", "size of picture or window, 1600x900"},
-    {OPT_THEME, "--theme", "NAME", " run view ", "dark, light, contrast"},
-    {OPT_LANG, "--lang", "LANG", " run view ", "language of the picture: en, zh"},
+    {OPT_CSV, "--csv", "FILE", " run replay ",
+     "write a row an event; of a replay both curves, a row a request"},
+    {OPT_PNG, "--png", "FILE", " run replay ", "write the picture of the timeline"},
+    {OPT_SVG, "--svg", "FILE", " run replay ", "likewise, as vectors"},
+    {OPT_SIZE, "--size", "WxH", " run view replay ", "size of picture or window, 1600x900"},
+    {OPT_THEME, "--theme", "NAME", " run view replay ", "dark, light, contrast"},
+    {OPT_LANG, "--lang", "LANG", " run view replay ", "language of the picture: en, zh"},
+    {OPT_AT, "--at", "MOMENT", " run info replay ",
+     "fragmentation then: peak, reserved (its peak), oom, start, end or an event's number"},
+    {OPT_NEED, "--need", "SIZE", " run info replay ",
+     "and what must go for a request of that size, e.g. 512MiB"},
     {OPT_SUMMARY, "--summary", NULL, " run ", "also the table of torch.cuda.memory_summary()"},
     {OPT_QUIET, "--quiet", NULL, " run validate info replay ", "no report on the terminal"},
     {OPT_ALL, "--all", NULL, " replay ", "try the useful settings and rank them"},
-    {OPT_VIEW, "--view", NULL, " run ", "open the viewer"},
-    {OPT_NO_VIEW, "--no-view", NULL, " run ", "do not open the viewer"},
+    {OPT_VIEW, "--view", NULL, " run replay ", "open the viewer"},
+    {OPT_NO_VIEW, "--no-view", NULL, " run replay ", "do not open the viewer"},
     {OPT_COLOUR, "--color", "WHEN", " run ", "auto, always, never"},
     {OPT_TOLERANCE, "--tolerance", "PERCENT", " validate ",
      "allowed error of peak allocated and reserved, e.g. 2%"},
@@ -118,6 +126,11 @@ static bool parse_tolerance(const char *text, double *out, struct error *err) {
                          text);
     *out = v / 100;
     return true;
+}
+
+static bool parse_need(const char *text, uint64_t *out, struct error *err) {
+    return (units_parse_bytes(text, out) && *out > 0) ||
+           error_set(err, ERROR_USAGE, "--need '%s': expected a size such as 512MiB", text);
 }
 
 static bool parse_when(const char *text, enum cli_when *out, struct error *err) {
@@ -190,6 +203,11 @@ static bool apply(struct cli *cli, const struct option *o, const char *value, st
     case OPT_LANG:
         cli->lang = value;
         return check_language(value, err);
+    case OPT_AT:
+        cli->at = value;
+        break;
+    case OPT_NEED:
+        return parse_need(value, &cli->need_bytes, err);
     case OPT_SUMMARY:
         cli->summary = true;
         break;

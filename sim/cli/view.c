@@ -61,6 +61,7 @@ static void fill(struct view_args *args, const struct cli *cli, const char *view
     add(args, "--max-requests", cli->max_requests);
     add(args, "--max-instructions", cli->max_instructions);
     add(args, "--max-memory", cli->max_memory);
+    add(args, NULL, cli->shows_replay ? "--replay" : NULL);
     add(args, "--size", cli->size);
     add(args, "--theme", cli->theme);
     add(args, "--lang", cli->lang);
@@ -92,6 +93,14 @@ bool view_start(const struct cli *cli, int *status) {
             return false;
     *status = WIFEXITED(state) ? WEXITSTATUS(state) : EXIT_NO_WRITE;
     return *status != 127;
+}
+
+int view_after(const struct cli *cli, int code) {
+    int status;
+    if ((code != EXIT_FITS && code != EXIT_NOT) || !view_is_wanted(cli))
+        return code;
+    bool good = view_start(cli, &status) && status != EXIT_NO_WRITE;
+    return good || cli->view != CLI_ALWAYS ? code : EXIT_NO_WRITE;
 }
 
 int cmd_view(struct cli *cli) {

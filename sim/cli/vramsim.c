@@ -72,6 +72,15 @@ bool cli_write(const char *path, struct text *out, struct error *err) {
     return ok;
 }
 
+bool cli_is_stdout(const char *path) {
+    return path && file_is_stdout(path);
+}
+
+bool cli_reports(const struct cli *cli) {
+    return !cli->quiet && !cli_is_stdout(cli->json) && !cli_is_stdout(cli->csv) &&
+           !cli_is_stdout(cli->svg) && !cli_is_stdout(cli->png);
+}
+
 bool cli_has_colour(const struct cli *cli) {
     if (cli->colour != CLI_AUTO)
         return cli->colour == CLI_ALWAYS;

@@ -32,6 +32,7 @@ struct engine {
     const struct tape_request *request; /* being served */
     uint32_t freeing;                   /* block being freed; TIMELINE_NONE: none */
     uint64_t requests;
+    double memory_fraction; /* as the program has set it; 1: all */
     ARRAY(struct pending_free) pending;
     ARRAY(uint64_t) event_times; /* completion time of each recorded stream event */
     ARRAY(uint32_t) open_phases;
@@ -337,6 +338,7 @@ static void sink_synchronize(void *user) {
 
 static void sink_limit_memory(void *user, double fraction) {
     struct engine *engine = user;
+    engine->memory_fraction = fraction;
     alloc_set_memory_fraction(engine->allocator, fraction);
 }
 
@@ -425,6 +427,7 @@ struct engine *engine_create(const struct engine_config *config, struct error *e
         return NULL;
     }
     engine->config = *config;
+    engine->memory_fraction = 1;
     if (engine->config.max_requests == 0)
         engine->config.max_requests = default_max_requests;
     if (!start(engine, err)) {
@@ -462,6 +465,10 @@ struct tape_sink engine_sink(struct engine *engine) {
 
 const struct error *engine_error(const struct engine *engine) {
     return &engine->error;
+}
+
+double engine_memory_fraction(const struct engine *engine) {
+    return engine->memory_fraction;
 }
 
 const struct alloc_stats *engine_stats(const struct engine *engine) {

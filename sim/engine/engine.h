@@ -33,6 +33,8 @@ struct tape_sink engine_sink(struct engine *engine);
 /* An error that the sink had to swallow (host memory, limit); ERROR_NONE if none. */
 const struct error *engine_error(const struct engine *engine);
 const struct alloc_stats *engine_stats(const struct engine *engine);
+/* Of the device's memory, as the program has last set it; 1: all. */
+double engine_memory_fraction(const struct engine *engine);
 /* The finished timeline, now the caller's. */
 struct timeline *engine_finish(struct engine *engine);
 

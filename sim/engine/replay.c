@@ -116,13 +116,14 @@ static void size_device(struct replay_device *d) {
         d->total_bytes = device->total_bytes;
         d->capacity_bytes = device->total_bytes - device->context_bytes;
     }
-    /* Where maps can fail the driver cannot be asked for each: see plan_address. */
-    if (!d->capacity_known && config->reproduce && r->settings.expandable_segments)
+    /* To reproduce, the recorded driver is asked (plan_address), but not for each page. */
+    if (!d->capacity_known && (!config->reproduce || r->settings.expandable_segments))
         learn_capacity(d);
     if (!d->capacity_known)
         d->total_bytes = d->capacity_bytes = REPLAY_NO_LIMIT;
     if (d->capacity_bytes > REPLAY_NO_LIMIT)
         d->capacity_bytes = REPLAY_NO_LIMIT;
+    d->result.capacity_bytes = d->capacity_known ? d->capacity_bytes : 0;
 }
 
 static void see_peaks(struct replay_figures *f, const struct counters *c) {
@@ -132,7 +133,7 @@ static void see_peaks(struct replay_figures *f, const struct counters *c) {
     f->peak_reserved = c->reserved > f->peak_reserved ? c->reserved : f->peak_reserved;
 }
 
-static struct replay_figures figures_of(const struct timeline *tl, uint8_t device) {
+struct replay_figures replay_figures_of(const struct timeline *tl, uint8_t device) {
     struct replay_figures f = {0};
     struct counters c;
     counters_start(tl, device, &c);
@@ -156,7 +157,7 @@ static const struct alloc_ops *allocator_of(const struct replay *r) {
 
 static bool start_device(struct replay_device *d, struct error *err) {
     struct replay *r = d->replay;
-    d->result.recorded = figures_of(r->real, d->result.device);
+    d->result.recorded = replay_figures_of(r->real, d->result.device);
     size_device(d);
     struct alloc_config config = {.framework = r->framework,
                                   .settings = r->settings,
@@ -264,7 +265,7 @@ static bool finish_device(struct replay_device *d, struct replay_result *out) {
         d->result.layout_equal = replay_compare_layout(d);
         out->equal = out->equal && is_equal(&d->result);
     }
-    d->result.model = figures_of(d->replay->tl, d->result.device);
+    d->result.model = replay_figures_of(d->replay->tl, d->result.device);
     return array_push(&out->devices, d->result);
 }
 

@@ -34,7 +34,8 @@ struct replay_config {
     const struct alloc_settings *settings; /* NULL: the timeline's alloc_settings */
     const char *settings_text; /* (optional) how `settings` were written, for the new timeline */
     double memory_fraction;    /* set_per_process_memory_fraction at the start; 0: not called */
-    uint64_t total_bytes, capacity_bytes; /* 0: the timeline's device; unknown there: no limit */
+    /* 0: the timeline's device; unknown there: what its out-of-memory shows; without one no limit */
+    uint64_t total_bytes, capacity_bytes;
     /* (optional) after each request of the log; `event` is the timeline's */
     void (*observe)(void *user, uint8_t device, uint32_t event, const struct alloc *al);
     void *user;
@@ -51,6 +52,8 @@ struct replay_figures {
     uint64_t end_allocated, end_active, end_reserved;
 };
 
+struct replay_figures replay_figures_of(const struct timeline *tl, uint8_t device);
+
 enum { REPLAY_TEXT_BYTES = 160 };
 
 struct replay_difference {
@@ -62,6 +65,7 @@ struct replay_difference {
 struct replay_device_result {
     uint8_t device;
     struct replay_figures recorded, model;
+    uint64_t capacity_bytes;        /* of the process; 0: not known, nothing was refused */
     uint64_t allocs;                /* requests that the timeline says were served */
     uint64_t addr_ok;               /* ... at the same address */
     uint64_t cache_hits;            /* requests that the model served without new memory */

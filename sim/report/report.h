@@ -23,6 +23,7 @@
 #include "steps.h"
 
 struct error;
+struct room_report;
 struct text;
 struct timeline;
 struct timeline_oom;
@@ -50,6 +51,7 @@ struct report_run {
     const char *estimate; /* a textbook estimate to print beside this run's figures, NULL: none */
     const char *note; /* what the reader should know of this run's variants; one or more lines */
     enum report_end end;
+    const struct room_report *room; /* fragmentation at some moment; NULL: none */
     struct report_need need;
     uint64_t max_split_bytes; /* 0: unlimited */
     bool has_alloc_retries;

@@ -6,6 +6,7 @@
 
 #include "json_out.h"
 #include "report.h"
+#include "room_report.h"
 #include "text.h"
 #include "timeline.h"
 
@@ -250,6 +251,8 @@ void report_json(const struct report *report, struct text *out) {
     add_steps(&j, report);
     add_modules(&j, report);
     add_oom(&j, report);
+    if (report->run->room)
+        room_report_json(report->run->room, "fragmentation", &j);
     add_stats(&j, report);
     json_end(&j);
     json_finish(&j);

@@ -2,12 +2,13 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "block_text.h"
 #include "chart_term.h"
 #include "error.h"
 #include "estimate_table.h"
 #include "format.h"
-#include "frames.h"
 #include "report.h"
+#include "room_report.h"
 #include "text.h"
 #include "timeline.h"
 #include "units.h"
@@ -349,31 +350,6 @@ static void write_ops(const struct report *r, struct text *out) {
     }
 }
 
-/* What is known of a block: op, module, name; else the source line that asked for it. */
-static void add_block_texts(const struct report *r, const struct timeline_block *b,
-                            struct text *out) {
-    const uint32_t texts[] = {b->op, b->owner, b->name};
-    bool has_text = false;
-    for (size_t k = 0; k < sizeof texts / sizeof texts[0]; k++) {
-        if (!texts[k])
-            continue;
-        text_add(out, "  ");
-        format_safe(out, timeline_text(r->tl, texts[k]));
-        has_text = true;
-    }
-    const struct timeline_frame *f = frames_best(r->tl, b->stack);
-    if (!has_text && !f && (r->tl->has & TIMELINE_HAS_OWNER))
-        text_add(out, "  outside any op");
-    if (has_text || !f)
-        return;
-    struct text frame = {0};
-    frames_add(r->tl, f, &frame);
-    text_add(out, "  ");
-    format_safe(out, text_get(&frame));
-    out->failed |= frame.failed;
-    text_fini(&frame);
-}
-
 static void write_blocks(const struct report *r, struct text *out) {
     add_line(out, "\nlargest blocks");
     for (size_t i = 0; i < r->blocks.rows.count; i++) {
@@ -384,7 +360,7 @@ static void write_blocks(const struct report *r, struct text *out) {
             text_format(out, "  %-17s", category_english((enum category)b->category));
         if (b->dtype != DTYPE_NONE)
             text_format(out, " %-5s", dtype_short_name((enum dtype)b->dtype));
-        add_block_texts(r, b, out);
+        block_text_names(r->tl, b, out);
         text_add(out, "\n");
     }
 }
@@ -433,8 +409,11 @@ bool report_text(const struct report *report, const struct report_style *style, 
                  struct error *err) {
     uint32_t width = style->width ? style->width : DEFAULT_WIDTH;
     write_head(report, width, out);
+    const struct room_report *room = report->run->room;
     if (report->oom)
         write_oom(report, out);
+    if (room && room_report_is_oom(room))
+        room_report_text(room, out);
     if (style->chart_height > 0) {
         struct chart_term_options chart = {.device = report->device,
                                            .width = width,
@@ -454,6 +433,8 @@ bool report_text(const struct report *report, const struct report_style *style, 
     }
     write_peaks(report, out);
     write_fragmentation(report, out);
+    if (room && !room_report_is_oom(room))
+        room_report_text(room, out);
     write_categories(report, out);
     write_modules(report, out);
     write_ops(report, out);

@@ -84,17 +84,16 @@ static bool simulate(const char *path, const struct source_options *options, str
     return ok;
 }
 
-static const struct alloc_ops *find_allocator(const struct source_options *options,
-                                              enum alloc_backend backend, struct error *err) {
-    const struct alloc_ops *row =
-        options->allocator ? alloc_find(options->allocator) : alloc_of_backend(backend);
+const struct alloc_ops *source_find_allocator(const char *name, enum alloc_backend backend,
+                                              struct error *err) {
+    const struct alloc_ops *row = name ? alloc_find(name) : alloc_of_backend(backend);
     if (row)
         return row;
     char names[256] = "";
     size_t used = 0;
     for (size_t i = 0; alloc_row(i) && used < sizeof names; i++)
         used += (size_t)snprintf(names + used, sizeof names - used, " %s", alloc_row(i)->name);
-    error_set(err, ERROR_USAGE, "unknown allocator '%s'; known:%s", options->allocator, names);
+    error_set(err, ERROR_USAGE, "unknown allocator '%s'; known:%s", name, names);
     return NULL;
 }
 
@@ -106,6 +105,7 @@ static bool run_engine(const char *path, const struct source_options *options,
         return false;
     bool ok = simulate(path, options, engine, out, err);
     out->stats = *engine_stats(engine);
+    out->memory_fraction = engine_memory_fraction(engine);
     if (ok)
         out->timeline = engine_finish(engine);
     engine_destroy(engine);
@@ -137,7 +137,8 @@ static bool run_scenario(const char *path, const struct source_options *options,
                          struct source_result *out, struct error *err) {
     if (!resolve(options, out, err))
         return false;
-    const struct alloc_ops *allocator = find_allocator(options, out->settings.backend, err);
+    const struct alloc_ops *allocator =
+        source_find_allocator(options->allocator, out->settings.backend, err);
     if (!allocator)
         return false;
     struct engine_config config = {.framework = out->framework,

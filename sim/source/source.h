@@ -53,6 +53,7 @@ struct source_result {
     struct alloc_settings settings;
     struct scenario_info info;
     struct alloc_stats stats; /* of the allocator at the end */
+    double memory_fraction;   /* as the program has set it; 1: not */
     bool ran_out;             /* an out-of-memory that nothing caught ended the run */
     /* traces only */
     struct trace_facts facts;
@@ -75,6 +76,9 @@ bool source_write_scenario(const char *path, const struct source_options *option
 /* False: none of the files is a scenario, and an option was given that only a simulation heeds. */
 bool source_check_options(const char *const *paths, size_t count,
                           const struct source_options *options, struct error *err);
+/* `name` NULL: the backend's. NULL: the error lists the known ones. */
+const struct alloc_ops *source_find_allocator(const char *name, enum alloc_backend backend,
+                                              struct error *err);
 /* Only the timeline. */
 bool source_open(const char *path, const struct source_options *options, struct timeline **tl,
                  struct error *err);
