@@ -148,7 +148,7 @@ static bool make_moments(const struct replayed *r, uint8_t device, const struct 
     struct alloc_settings settings;
     const struct alloc_settings *changed = NULL;
     *count = 0;
-    if (!moment_is_asked(cli) || r->change.allocator)
+    if (!moment_is_asked(cli))
         return true;
     if (!moment_report(cli, pair->side[0].tl, device, NULL, &moments[0], err))
         return false;
@@ -158,6 +158,9 @@ static bool make_moments(const struct replayed *r, uint8_t device, const struct 
     if (r->change.settings &&
         alloc_settings_parse(r->change.settings, r->result.framework, &settings, err))
         changed = &settings;
+    if (changed && changed->backend != ALLOC_BACKEND_NATIVE)
+        return error_set(err, ERROR_USAGE, "%s tells of PyTorch's native allocator alone",
+                         cli->at ? "--at" : "--need");
     const struct timeline *tl = pair->side[1].tl;
     uint32_t event = moments[0].options.event;
     const char *where = moments[0].options.where;

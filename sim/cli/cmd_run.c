@@ -137,10 +137,9 @@ static bool write_files(const struct cli *cli, const struct report *report, stru
 static bool find_room(const struct cli *cli, const struct source_result *result,
                       struct room_report *room, struct run_facts *facts, struct error *err) {
     const struct alloc_settings *settings = result->is_scenario ? &result->settings : NULL;
-    if (cli->source.allocator) /* the rules are PyTorch's */
+    if (cli->source.allocator || (settings && settings->backend != ALLOC_BACKEND_NATIVE))
         return !moment_is_asked(cli) ||
-               error_set(err, ERROR_USAGE,
-                         "%s tells of PyTorch's own allocator: without --allocator",
+               error_set(err, ERROR_USAGE, "%s tells of PyTorch's native allocator alone",
                          cli->at ? "--at" : "--need");
     if (!moment_is_asked(cli) && result->timeline->ooms.count == 0)
         return true;

@@ -30,17 +30,24 @@ static const char *const useful[] = {
     "roundup_power2_divisions:8",
     "expandable_segments:True,roundup_power2_divisions:8",
     "large_segment_size_mb:64",
+    "backend:cudaMallocAsync",
 };
+
+/* No settings reach these; they say what is left to gain. */
+static const char *const bounds[] = {"best-packing", "sum-of-live"};
 
 struct rank {
     struct what_if change;
     bool is_recorded; /* the settings that the trace has */
+    bool is_rough;    /* of a model that was not measured against the real one */
     uint64_t reserved, allocated, unused, retries, ooms;
+    uint64_t served;    /* requests */
     bool out_of_memory; /* the run ends there */
 };
 
 struct ranks {
-    ARRAY(struct rank) rows;
+    ARRAY(struct rank) rows;   /* the best first */
+    ARRAY(struct rank) bounds; /* in the table's order */
     uint64_t base_reserved;
     bool base_ran_out;
     uint64_t capacity_bytes; /* that the process could get; 0: not known */
@@ -50,10 +57,12 @@ struct ranks {
 static void name_row(const struct rank *r, char *out, size_t size) {
     const char *settings = r->change.settings && *r->change.settings ? r->change.settings : NULL;
     if (r->change.allocator)
-        snprintf(out, size, "--allocator %s", r->change.allocator);
+        snprintf(out, size, "%s", r->change.allocator);
     else
         snprintf(out, size, "%s%s", settings ? settings : "default settings",
-                 r->is_recorded ? " (recorded)" : "");
+                 r->is_rough      ? " (a rough model)"
+                 : r->is_recorded ? " (recorded)"
+                                  : "");
 }
 
 /* --- the runs --- */
@@ -73,6 +82,7 @@ static bool measure(const struct replay_result *result, struct rank *rank, struc
         rank->unused += f.all.reserved_bytes - f.all.allocated_bytes;
         rank->retries += d->retries;
         rank->ooms += d->ooms;
+        rank->served += d->allocs;
         struct ooms ooms;
         ooms_find(result->timeline, d->device, &ooms);
         rank->out_of_memory = rank->out_of_memory || d->stopped_at != TIMELINE_NONE ||
@@ -95,7 +105,9 @@ static bool try_one(const struct cli *cli, const struct source_result *base, str
         return false;
     bool ok = measure(&result, &rank, out, err);
     replay_result_fini(&result);
-    return ok && (array_push(&out->rows, rank) || error_host_memory(err));
+    ok = ok &&
+         (rank.change.allocator ? array_push(&out->bounds, rank) : array_push(&out->rows, rank));
+    return ok || (err->code == ERROR_NONE && error_host_memory(err));
 }
 
 static bool is_known(const struct cli *cli, const struct source_result *base,
@@ -117,17 +129,13 @@ static const char *recorded_settings(const struct source_result *base) {
     return text;
 }
 
-/* PyTorch's other backend and the bounds; JAX's and TensorFlow's is not one of its settings. */
-static bool is_of_pytorch(const struct alloc_ops *row) {
-    return strstr(row->name, "bfc") == NULL;
-}
-
 static bool try_all(const struct cli *cli, const struct source_result *base, struct ranks *out,
                     struct error *err) {
     const char *recorded = recorded_settings(base);
     const char *own = timeline_text(base->timeline, base->timeline->alloc_settings);
     for (size_t i = 0; i < sizeof useful / sizeof useful[0]; i++) {
         struct rank rank = {.change = {useful[i], NULL, cli->source.device},
+                            .is_rough = strncmp(useful[i], "backend:", 8) == 0,
                             .is_recorded =
                                 !base->is_scenario && *own && strcmp(useful[i], own) == 0};
         if (is_known(cli, base, useful[i]) && !try_one(cli, base, rank, out, err))
@@ -138,19 +146,24 @@ static bool try_all(const struct cli *cli, const struct source_result *base, str
         if (!try_one(cli, base, rank, out, err))
             return false;
     }
-    for (size_t i = 1; alloc_row(i); i++) {
-        struct rank rank = {.change = {NULL, alloc_row(i)->name, cli->source.device}};
-        if (is_of_pytorch(alloc_row(i)) && !try_one(cli, base, rank, out, err))
+    for (size_t i = 0; i < sizeof bounds / sizeof bounds[0]; i++) {
+        struct rank rank = {.change = {NULL, bounds[i], cli->source.device}};
+        if (!try_one(cli, base, rank, out, err))
             return false;
     }
     return true;
 }
 
-/* What fits comes first, then the fewest failed requests, then the least memory; among equals the
- * plainer settings, which are tried first. */
+/* What was measured comes before rough models; what fits first, then what gets furthest, then the
+ * fewest failed requests, then the least memory; among equals the plainer settings, which are tried
+ * first. */
 static bool is_better(const struct rank *a, const struct rank *b) {
+    if (a->is_rough != b->is_rough)
+        return b->is_rough;
     if (a->out_of_memory != b->out_of_memory)
         return b->out_of_memory;
+    if (a->out_of_memory && a->served != b->served)
+        return a->served > b->served;
     if (a->ooms != b->ooms)
         return a->ooms < b->ooms;
     if (a->reserved != b->reserved)
@@ -236,6 +249,14 @@ static void ranks_text(const struct cli *cli, const struct source_result *base,
             text_format(out, "  %llu failed", (unsigned long long)r->ooms);
         text_add(out, "\n");
     }
+    text_add(out, "no allocator can reserve less:");
+    for (size_t i = 0; i < ranks->bounds.count; i++) {
+        const struct rank *r = &ranks->bounds.at[i];
+        text_format(out, "%s %s %s", i ? "," : "", r->change.allocator,
+                    r->out_of_memory ? "does not fit either"
+                                     : units_format_grouped(r->reserved, bytes));
+    }
+    text_add(out, "\n");
     write_notes(cli, base, ranks, out);
 }
 
@@ -263,6 +284,17 @@ static void ranks_json(const struct source_result *base, const struct ranks *ran
         json_u64(&j, "retries", r->retries);
         json_u64(&j, "ooms", r->ooms);
         json_bool(&j, "out_of_memory", r->out_of_memory);
+        json_u64(&j, "requests", r->served);
+        json_bool(&j, "rough_model", r->is_rough);
+        json_end(&j);
+    }
+    json_end(&j);
+    json_array(&j, "bounds");
+    for (size_t i = 0; i < ranks->bounds.count; i++) {
+        json_object(&j, NULL);
+        json_text(&j, "allocator", ranks->bounds.at[i].change.allocator);
+        json_u64(&j, "peak_reserved", ranks->bounds.at[i].reserved);
+        json_bool(&j, "out_of_memory", ranks->bounds.at[i].out_of_memory);
         json_end(&j);
     }
     json_end(&j);
@@ -296,5 +328,6 @@ int replay_rank(const struct cli *cli, const struct source_result *base) {
         ok = write_all(cli, base, &ranks, &err);
     }
     array_fini(&ranks.rows);
+    array_fini(&ranks.bounds);
     return !ok ? cli_fail(&err) : fits ? EXIT_FITS : EXIT_NOT;
 }
