@@ -126,11 +126,12 @@ local Upsample2D = nn.class()
 function Upsample2D:init(channels)
   self.conv = nn.Conv2d(channels, channels, 3, { padding = 1 })
 end
-function Upsample2D:forward(hidden_states)
+function Upsample2D:forward(hidden_states, output_size)
   if hidden_states:size(0) >= 64 then
     hidden_states = hidden_states:contiguous()
   end
-  hidden_states = torch.upsample_nearest2d(hidden_states, { 2 * hidden_states:size(2), 2 * hidden_states:size(3) })
+  output_size = output_size or { 2 * hidden_states:size(2), 2 * hidden_states:size(3) }
+  hidden_states = torch.upsample_nearest2d(hidden_states, output_size)
   hidden_states = self.conv(hidden_states)
   return hidden_states
 end
@@ -199,7 +200,7 @@ function UpBlock2D:init(config, in_channels, prev_output_channel, out_channels, 
     self.upsamplers = nn.ModuleList { Upsample2D(out_channels) }
   end
 end
-function UpBlock2D:forward(hidden_states, res_hidden_states_tuple, temb)
+function UpBlock2D:forward(hidden_states, res_hidden_states_tuple, temb, upsample_size)
   for i = 0, self.resnets.length - 1 do
     local res_hidden_states = res_hidden_states_tuple[#res_hidden_states_tuple]
     res_hidden_states_tuple = { table.unpack(res_hidden_states_tuple, 1, #res_hidden_states_tuple - 1) }
@@ -210,7 +211,7 @@ function UpBlock2D:forward(hidden_states, res_hidden_states_tuple, temb)
     end
   end
   if self.upsamplers then
-    hidden_states = self.upsamplers[0](hidden_states)
+    hidden_states = self.upsamplers[0](hidden_states, upsample_size)
   end
   return hidden_states
 end
@@ -283,5 +284,17 @@ function unet.UNet2DModel:forward(sample, timestep)
   sample = self.conv_out(sample)
   return { sample = sample }
 end
+
+-- For the models that are built of the same parts.
+unet.parts = {
+  Timesteps = Timesteps,
+  TimestepEmbedding = TimestepEmbedding,
+  ResnetBlock2D = ResnetBlock2D,
+  Downsample2D = Downsample2D,
+  Upsample2D = Upsample2D,
+  DownBlock2D = DownBlock2D,
+  UpBlock2D = UpBlock2D,
+  joined = joined,
+}
 
 return unet

@@ -22,6 +22,11 @@ static int64_t round_up(int64_t n, int64_t unit) {
     return (n + unit - 1) / unit * unit;
 }
 
+/* head_size_rounded of flash_api.cpp */
+static int64_t flash_head(int64_t d) {
+    return round_up(d, d <= 128 ? 32 : 64);
+}
+
 static struct sizes sizes_of(const struct tensor *q, const struct tensor *k,
                              const struct tensor *v) {
     return (struct sizes){.b = q->shape.size[0],
@@ -134,7 +139,7 @@ static void backward_flash(struct tape *tape, struct node *node, struct tensor *
         out[i] = new_like(tape, node->saved[i]);
     int64_t rows = round_up(z.s, 128);
     struct tensor *softmax_d = new_floats(tape, z.b * z.a * rows);
-    struct tensor *dq_accum = new_floats(tape, z.b * z.a * rows * round_up(z.d, 32));
+    struct tensor *dq_accum = new_floats(tape, z.b * z.a * rows * flash_head(z.d));
     struct tensor *dk = NULL, *dv = NULL;
     if (z.kv != z.a) { /* per query head, summed into the groups afterwards */
         dk = new_heads(tape, q->dtype, z.b, z.a, z.t, z.d);
@@ -164,7 +169,7 @@ static struct tensor *flash(struct tape *tape, struct tensor *q, struct tensor *
     struct tensor *lse_accum = NULL, *out_accum = NULL;
     if (splits > 1) {
         lse_accum = new_floats(tape, splits * z.b * z.a * z.s);
-        out_accum = new_floats(tape, splits * z.b * z.a * z.s * round_up(z.d, 32));
+        out_accum = new_floats(tape, splits * z.b * z.a * z.s * flash_head(z.d));
     }
     struct tensor *rng_state = new_int64s(tape, 2), *unused = new_int64s(tape, 1);
     if (dropout) {
