@@ -61,6 +61,11 @@ struct framework {
     bool foreach_norm_packed;
     /* The embedding's gradient sorts indices by the bits that the table's rows need; else by all 64. */
     bool embedding_sorts_few_bits;
+    /* einsum swaps its operands where the right one's output dims come first, so that the product
+     * lies in the output's order (2.10 on). */
+    bool einsum_keeps_output_order;
+    /* bmm with an inner size of 1 is a kernel of its own, without cuBLAS (torch/_native/ops/bmm_outer_product). */
+    bool bmm_outer_product;
 };
 
 const struct framework *

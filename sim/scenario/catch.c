@@ -10,6 +10,7 @@ struct host_state catch_begin(const struct host *host) {
                                .autocast_depth = tape->autocast_depth,
                                .autocast = tape->autocast,
                                .grad_enabled = tape->grad_enabled,
+                               .inference_mode = tape->inference_mode,
                                .saved_hooks = tape->saved_hooks};
 }
 
@@ -21,6 +22,7 @@ void catch_restore(struct host *host, const struct host_state *state) {
     tape->autocast = state->autocast;
     tape->modules.count = state->modules;
     tape->grad_enabled = state->grad_enabled;
+    tape->inference_mode = state->inference_mode;
     tape->saved_hooks = state->saved_hooks;
 }
 

@@ -123,7 +123,7 @@ struct host_state {
     size_t depth, modules; /* of names; of the tape's module paths */
     unsigned autocast_depth;
     enum dtype autocast;
-    bool grad_enabled;
+    bool grad_enabled, inference_mode;
     const struct saved_hooks *saved_hooks;
 };
 struct host_state catch_begin(const struct host *host);

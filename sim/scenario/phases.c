@@ -166,6 +166,16 @@ static int no_grad(lua_State *L) {
     return lua_gettop(L);
 }
 
+/* torch.inference_mode(f, ...): f(...) in inference mode */
+static int inference_mode(lua_State *L) {
+    struct tape *tape = host_of(L)->tape;
+    bool outer = tape->inference_mode;
+    tape->inference_mode = true;
+    int results = no_grad(L);
+    tape->inference_mode = outer;
+    return results;
+}
+
 /* torch.autocast(dtype, f, ...): f(...) in an autocast region; dtype "none": plain */
 static int autocast(lua_State *L) {
     struct tape *tape = host_of(L)->tape;
@@ -251,6 +261,7 @@ void phases_open(lua_State *L) {
         {"empty_cache", empty_cache},
         {"autocast_dtype", autocast_dtype},
         {"no_grad", no_grad},
+        {"inference_mode", inference_mode},
         {"autocast", autocast},
         {"autocast_enter", autocast_enter},
         {"autocast_leave", autocast_leave},
@@ -264,6 +275,7 @@ void phases_open(lua_State *L) {
     for (size_t i = 0; i < sizeof watched / sizeof watched[0]; i++)
         names_watch(L, watched[i]);
     names_watch_python(L, no_grad);
+    names_watch_python(L, inference_mode);
     names_watch_python(L, autocast);
     luaL_setfuncs(L, functions, 0);
     lua_register(L, "phase", phase);

@@ -48,7 +48,12 @@ struct tensor *reduce(struct tape *tape, const char *name, struct tensor *t, uin
 void reduce_into(struct tape *tape, const char *name, struct tensor *out, struct tensor *t,
                  uint32_t mask);
 
+/* As reduce_into, of values that carry their index along (max, min over a dim). */
+void reduce_with_index_into(struct tape *tape, const char *name, struct tensor *out,
+                            struct tensor *t, uint32_t mask);
 struct tensor *aten_max_all(struct tape *tape, struct tensor *t); /* 0-dim */
+/* The sum over the dims of `mask`, recorded. */
+struct tensor *aten_sum_dims(struct tape *tape, struct tensor *t, uint32_t mask, bool keepdim);
 
 /* view.c */
 /* The dims but the last as one; of 1 or more dims. */
@@ -59,8 +64,12 @@ struct tensor *aten_unsafe_view(struct tape *tape, struct tensor *t, const struc
 struct tensor *aten_transpose(struct tape *tape, struct tensor *t, int64_t a, int64_t b);
 struct tensor *aten_t(struct tape *tape, struct tensor *t);
 struct tensor *aten_expand(struct tape *tape, struct tensor *t, const struct shape *shape);
+struct tensor *aten_unsqueeze(struct tape *tape, struct tensor *t, int64_t dim);
 struct tensor *aten_narrow(struct tape *tape, struct tensor *t, unsigned dim, int64_t start,
                            int64_t length);
+
+/* dims.c: from[i] is the dim that becomes dim i; each once */
+struct tensor *aten_permute(struct tape *tape, struct tensor *t, const unsigned *from);
 
 /* matmul.c */
 struct tensor *aten_mm(struct tape *tape, struct tensor *a, struct tensor *b);

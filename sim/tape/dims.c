@@ -26,30 +26,40 @@ static void backward_permute(struct tape *tape, struct node *node, struct tensor
 
 static const struct backward_op permute_backward = {"PermuteBackward0", backward_permute};
 
+struct tensor *aten_permute(struct tape *tape, struct tensor *t, const unsigned *from) {
+    struct shape shape = t->shape;
+    int64_t stride[TENSOR_MAX_DIMS] = {0};
+    struct node *node = node_create(tape, &permute_backward, &t, 1, 1);
+    for (unsigned i = 0; i < shape.ndim; i++) {
+        shape.size[i] = t->shape.size[from[i]];
+        stride[i] = t->stride[from[i]];
+        if (node)
+            node->args[i] = from[i];
+    }
+    struct tensor *out = tape_alias(tape, t, &shape, stride);
+    out->is_view = true;
+    node_set_output(node, out, 0);
+    node_finish(tape, node);
+    return out;
+}
+
 static void run_permute(struct tape *tape, struct op_call *call) {
     struct tensor *t = call->arg[0].tensor;
     const struct shape *dims = &call->arg[1].shape;
-    struct shape shape = t->shape;
-    int64_t stride[TENSOR_MAX_DIMS] = {0};
     unsigned from[TENSOR_MAX_DIMS] = {0}, seen = 0;
-    bool fits = dims->ndim == shape.ndim;
-    for (unsigned i = 0; fits && i < shape.ndim; i++) {
+    bool fits = dims->ndim == t->shape.ndim;
+    for (unsigned i = 0; fits && i < t->shape.ndim; i++) {
         fits = shape_wrap_dim(&t->shape, dims->size[i], &from[i]) && !((seen >> from[i]) & 1);
         seen |= 1u << from[i];
-        shape.size[i] = t->shape.size[from[i]];
-        stride[i] = t->stride[from[i]];
     }
     if (!fits) {
         char a[128];
         tape_fail(tape, ERROR_BAD_SCENARIO, "permute: %s is no order of %u dims",
                   shape_format(dims, a, sizeof a), t->shape.ndim);
-        call->out[call->out_count++] = tensor_ref(t);
+        op_give(call, tensor_ref(t));
         return;
     }
-    struct node *node = node_create(tape, &permute_backward, &t, 1, 1);
-    for (unsigned i = 0; node && i < shape.ndim; i++)
-        node->args[i] = from[i];
-    give_view(tape, call, node, &shape, stride);
+    op_give(call, aten_permute(tape, t, from));
 }
 
 static void backward_reshape(struct tape *tape, struct node *node, struct tensor **grads,

@@ -1,6 +1,8 @@
 /* index.c: elements chosen by index: rows, sorted orders, the largest, counts. What an op asks for
  * does not depend on the indices' values. Sources:
  * ATen/native/cuda/{Indexing,Sort,SortStable,TensorTopK,SummaryOps}.cu, FunctionsManual.cpp. */
+#include <string.h>
+
 #include "cub.h"
 #include "op.h"
 
@@ -144,6 +146,37 @@ static struct tensor *choose(struct tape *tape, struct op_call *call,
     return indices;
 }
 
+static const struct backward_op max_backward = {"MaxBackward0", backward_select_values};
+static const struct backward_op min_backward = {"MinBackward0", backward_select_values};
+
+/* max(dim), min(dim): the values and where they are. Without a dim one value, without a gradient.
+ */
+static void run_extreme(struct tape *tape, struct op_call *call) {
+    struct tensor *t = call->arg[0].tensor;
+    if (!call->arg[1].given) {
+        op_refuse_gradient(tape, call);
+        op_give(call, aten_max_all(tape, t));
+        return;
+    }
+    unsigned dim = op_dim(tape, call, &call->arg[1]);
+    bool is_max = strcmp(call->op->name, "max") == 0;
+    struct shape shape = {.ndim = 0};
+    for (unsigned i = 0; i < t->shape.ndim; i++)
+        if (i != dim)
+            shape.size[shape.ndim++] = t->shape.size[i];
+        else if (call->arg[2].integer)
+            shape.size[shape.ndim++] = 1;
+    struct node *node = node_create(tape, is_max ? &max_backward : &min_backward, &t, 1, 1);
+    struct tensor *values = tape_new(tape, t->dtype, &shape),
+                  *indices = tape_new(tape, DTYPE_INT64, &shape);
+    reduce_with_index_into(tape, call->op->name, values, t, UINT32_C(1) << dim);
+    node_save(tape, node, 0, indices);
+    node_set_output(node, values, 0);
+    node_finish(tape, node);
+    op_give(call, values);
+    op_give(call, indices);
+}
+
 /* topk(k, dim): the k largest and where they are; rows are short enough for one block each. */
 static void run_topk(struct tape *tape, struct op_call *call) {
     unsigned dim = op_dim(tape, call, &call->arg[2]);
@@ -251,6 +284,10 @@ const struct op ops_index[] = {
      "source at the indices of a dim", run_index_copy_, NULL},
     {"scatter_", "self:T dim:i index:T value:f", AUTOCAST_NONE, "a number at the indices of a dim",
      run_scatter_, NULL},
+    {"max", "self:T dim:i? keepdim:b=0", AUTOCAST_NONE,
+     "the largest of a dim and its index, or of all", run_extreme, NULL},
+    {"min", "self:T dim:i? keepdim:b=0", AUTOCAST_NONE,
+     "the smallest of a dim and its index, or of all", run_extreme, NULL},
     {"topk", "self:T k:i dim:i=-1", AUTOCAST_NONE, "the k largest of a dim and their indices",
      run_topk, NULL},
     {"sort", "self:T dim:i=-1", AUTOCAST_NONE, "sorted values of a dim and their indices", run_sort,

@@ -89,6 +89,10 @@ static bool check_product(struct tape *tape, const char *name, struct tensor *a,
     return false;
 }
 
+static bool is_outer_product(const struct tape *tape, const char *name, const struct tensor *a) {
+    return tape->framework->bmm_outer_product && strcmp(name, "bmm") == 0 && a->shape.size[2] == 1;
+}
+
 static struct tensor *product(struct tape *tape, const char *name, struct tensor *a,
                               struct tensor *b, bool fused_bias) {
     struct shape shape = a->shape;
@@ -96,6 +100,10 @@ static struct tensor *product(struct tape *tape, const char *name, struct tensor
     struct tensor *out = tape_new(tape, a->dtype, &shape);
     if (shape_numel(&shape) == 0)
         return out;
+    if (is_outer_product(tape, name, a)) {
+        product_kernel(tape, name, a, b, out);
+        return out;
+    }
     struct tensor *pa = prepare(tape, a), *pb = prepare(tape, b);
     struct tensor *workspace = take_workspace(tape, fused_bias);
     product_kernel(tape, name, a, b, out);

@@ -13,7 +13,7 @@ static const struct op *const tables[] = {
     ops_device_copy, ops_norm,        ops_dropout,    ops_split,   ops_index,
     ops_grouped,     ops_float8,      ops_format,     ops_conv,    ops_norm_batch,
     ops_pool,        ops_rnn,         ops_unbind,     ops_masked,  ops_dims,
-    ops_norm_group,  ops_upsample,    ops_quantized,
+    ops_norm_group,  ops_upsample,    ops_quantized, ops_einsum,
 };
 
 const struct op *op_row(size_t index) {
@@ -51,10 +51,10 @@ void op_refuse_gradient(struct tape *tape, const struct op_call *call) {
 }
 
 /* The cached low-precision copy of a leaf (at::autocast::cached_cast): fp32 leaves that require
- * grad and are not views are cast once a region. */
+ * grad and are not views are cast once a region; in inference mode, each time (so 2.11 and 2.15 do). */
 static struct tensor *autocast_cast(struct tape *tape, struct tensor *t, enum dtype dtype) {
     bool cached = t->dtype == DTYPE_FLOAT32 && t->requires_grad && !t->grad_fn && !t->is_view &&
-                  dtype == tape->autocast;
+                  dtype == tape->autocast && !tape->inference_mode;
     for (size_t i = 0; cached && i < tape->autocast_cache.count; i++)
         if (tape->autocast_cache.at[i].leaf == t)
             return tensor_ref(tape->autocast_cache.at[i].copy);
@@ -128,13 +128,40 @@ static void run_plain(struct tape *tape, struct op_call *call) {
     tape->op = outer;
 }
 
+/* A list whose tensors are cast one after the other, first to last (cached_cast of a TensorList):
+ * new references, xfree'd with drop_casts; NULL when there is nothing to cast. */
+static struct tensor **cast_list(struct tape *tape, const struct op_arg *arg, enum dtype target) {
+    if (target == DTYPE_NONE || arg->list_count == 0)
+        return NULL;
+    struct tensor **casts = xalloc(arg->list_count * sizeof *casts);
+    if (!casts)
+        tape_fail_memory(tape);
+    for (size_t i = 0; casts && i < arg->list_count; i++) {
+        struct tensor *t = arg->list[i];
+        casts[i] =
+            is_eligible(t) && t->dtype != target ? autocast_cast(tape, t, target) : tensor_ref(t);
+    }
+    return casts;
+}
+
+static void drop_casts(struct tape *tape, struct tensor **casts, size_t count) {
+    for (size_t i = 0; casts && i < count; i++)
+        tensor_unref(tape, casts[i]);
+    xfree(casts);
+}
+
 static void run_autocast(struct tape *tape, struct op_call *call) {
     set_dtype(call);
     enum dtype target = autocast_target(tape, call);
+    struct tensor **cast_lists[OP_MAX_ARGS] = {NULL}, **lists[OP_MAX_ARGS];
     struct tensor *casts[OP_MAX_ARGS] = {NULL}, *originals[OP_MAX_ARGS];
     enum dtype region = tape->autocast;
     for (unsigned i = OP_MAX_ARGS; i-- > 0;) { /* the casts are C++ call arguments: last first */
         originals[i] = call->arg[i].tensor;
+        lists[i] = call->arg[i].list;
+        cast_lists[i] = cast_list(tape, &call->arg[i], target);
+        if (cast_lists[i])
+            call->arg[i].list = cast_lists[i];
         if (target == DTYPE_NONE || !is_eligible(originals[i]) || originals[i]->dtype == target)
             continue;
         casts[i] = autocast_cast(tape, originals[i], target);
@@ -145,7 +172,9 @@ static void run_autocast(struct tape *tape, struct op_call *call) {
     tape->autocast = region;
     for (unsigned i = 0; i < OP_MAX_ARGS; i++) {
         call->arg[i].tensor = originals[i];
+        call->arg[i].list = lists[i];
         tensor_unref(tape, casts[i]);
+        drop_casts(tape, cast_lists[i], call->arg[i].list_count);
     }
 }
 

@@ -239,6 +239,12 @@ void reduce_into(struct tape *tape, const char *name, struct tensor *out, struct
     launch(tape, name, t, mask, accumulator, out);
 }
 
+/* MaxOps, MinOps (ReduceOps.h): a value of at most 8 bytes and an int64, as one struct. */
+void reduce_with_index_into(struct tape *tape, const char *name, struct tensor *out,
+                            struct tensor *t, uint32_t mask) {
+    launch(tape, name, t, mask, 16, out);
+}
+
 struct tensor *reduce(struct tape *tape, const char *name, struct tensor *t, uint32_t mask,
                       bool keepdim, enum dtype dtype) {
     struct shape shape = reduced_shape(&t->shape, mask, keepdim);
@@ -303,34 +309,64 @@ static void backward_mean(struct tape *tape, struct node *node, struct tensor **
 static const struct backward_op sum_backward = {"SumBackward1", backward_sum};
 static const struct backward_op mean_backward = {"MeanBackward1", backward_mean};
 
-static void run_reduction(struct tape *tape, struct op_call *call,
-                          const struct backward_op *backward, enum dtype dtype) {
-    struct tensor *t = call->arg[0].tensor;
-    uint32_t mask = (UINT32_C(1) << t->shape.ndim) - 1;
-    if (call->arg[1].given) {
-        unsigned dim;
-        if (!shape_wrap_dim(&t->shape, call->arg[1].integer, &dim)) {
-            tape_fail(tape, ERROR_BAD_SCENARIO, "%s: dim %lld of a tensor of %u dims",
-                      call->op->name, (long long)call->arg[1].integer, t->shape.ndim);
-            dim = 0;
-        }
-        mask = UINT32_C(1) << dim;
+struct tensor *aten_sum_dims(struct tape *tape, struct tensor *t, uint32_t mask, bool keepdim) {
+    struct node *node = node_create(tape, &sum_backward, &t, 1, 1);
+    if (node) {
+        node->args[0] = mask;
+        node->args[1] = keepdim;
     }
-    bool keepdim = call->arg[2].integer != 0;
+    struct tensor *out = reduce(tape, "sum", t, mask, keepdim, t->dtype);
+    node_set_output(node, out, 0);
+    node_finish(tape, node);
+    return out;
+}
+
+/* The dims that argument 1 names, as a mask; all without one. */
+static uint32_t dims_of(struct tape *tape, const struct op_call *call) {
+    const struct tensor *t = call->arg[0].tensor;
+    unsigned dim = 0;
+    if (!call->arg[1].given)
+        return (UINT32_C(1) << t->shape.ndim) - 1;
+    if (!shape_wrap_dim(&t->shape, call->arg[1].integer, &dim)) {
+        tape_fail(tape, ERROR_BAD_SCENARIO, "%s: dim %lld of a tensor of %u dims", call->op->name,
+                  (long long)call->arg[1].integer, t->shape.ndim);
+        dim = 0;
+    }
+    return UINT32_C(1) << dim;
+}
+
+/* Node, output, then, where the kernel does not read the input's type, a copy in the output's. */
+static void run_reduction(struct tape *tape, struct op_call *call,
+                          const struct backward_op *backward, enum dtype dtype, bool casts) {
+    struct tensor *t = call->arg[0].tensor;
+    uint32_t mask = dims_of(tape, call);
+    bool keepdim = call->arg[2].integer != 0, grad = tape->grad_enabled;
     struct node *node = backward ? node_create(tape, backward, &t, 1, 1) : NULL;
     if (node) {
         node->args[0] = mask;
         node->args[1] = keepdim;
     }
-    struct tensor *out = reduce(tape, call->op->name, t, mask, keepdim, dtype);
+    struct shape shape = reduced_shape(&t->shape, mask, keepdim);
+    struct tensor *out = tape_new(tape, dtype, &shape);
+    tape->grad_enabled = false; /* the cast is below autograd */
+    struct tensor *input = casts ? aten_to(tape, t, dtype) : tensor_ref(t);
+    tape->grad_enabled = grad;
+    reduce_into(tape, call->op->name, out, input, mask);
+    tensor_unref(tape, input);
     node_set_output(node, out, 0);
     node_finish(tape, node);
     call->out[call->out_count++] = out;
 }
 
+/* sum(dtype): 16-bit floats are read as they are for a float32 result
+ * (ReduceOpsUtils.h make_reduction_from_out_ty). */
 static void run_sum(struct tape *tape, struct op_call *call) {
-    enum dtype dtype = call->arg[0].tensor->dtype;
-    run_reduction(tape, call, &sum_backward, dtype_is_float(dtype) ? dtype : DTYPE_INT64);
+    enum dtype own = call->arg[0].tensor->dtype;
+    enum dtype dtype = call->arg[3].given    ? (enum dtype)call->arg[3].integer
+                       : dtype_is_float(own) ? own
+                                             : DTYPE_INT64;
+    bool reads = dtype == DTYPE_FLOAT32 && (own == DTYPE_FLOAT16 || own == DTYPE_BFLOAT16);
+    run_reduction(tape, call, &sum_backward, dtype, own != dtype && !reads);
 }
 
 static void run_mean(struct tape *tape, struct op_call *call) {
@@ -338,32 +374,29 @@ static void run_mean(struct tape *tape, struct op_call *call) {
     if (!dtype_is_float(dtype))
         tape_fail(tape, ERROR_BAD_SCENARIO, "mean: needs a floating type, found %s",
                   dtype_name(dtype));
-    run_reduction(tape, call, &mean_backward, dtype);
+    run_reduction(tape, call, &mean_backward, dtype, false);
 }
 
 static void run_all(struct tape *tape, struct op_call *call) {
-    run_reduction(tape, call, NULL, DTYPE_BOOL);
+    run_reduction(tape, call, NULL, DTYPE_BOOL, false);
 }
 
-/* argmax(dim): indices in int64 (ReduceArgMaxKernel.cu) */
+/* argmax(dim): indices in int64, found with their values (ReduceArgMaxKernel.cu) */
 static void run_argmax(struct tape *tape, struct op_call *call) {
-    run_reduction(tape, call, NULL, DTYPE_INT64);
-}
-
-static void run_max(struct tape *tape, struct op_call *call) {
     struct tensor *t = call->arg[0].tensor;
-    if (tape->grad_enabled && t->requires_grad)
-        tape_fail(tape, ERROR_BAD_SCENARIO,
-                  "max: its gradient is not modelled yet; call it under no_grad");
-    call->out[call->out_count++] = aten_max_all(tape, t);
+    uint32_t mask = dims_of(tape, call);
+    struct shape shape = reduced_shape(&t->shape, mask, call->arg[2].integer != 0);
+    struct tensor *out = tape_new(tape, DTYPE_INT64, &shape);
+    reduce_with_index_into(tape, call->op->name, out, t, mask);
+    op_give(call, out);
 }
 
 const struct op ops_reduce[] = {
-    {"sum", "self:T dim:i? keepdim:b=0", AUTOCAST_FP32, "sum over a dim or all", run_sum, NULL},
+    {"sum", "self:T dim:i? keepdim:b=0 dtype:d?", AUTOCAST_FP32_DTYPE, "sum over a dim or all",
+     run_sum, NULL},
     {"mean", "self:T dim:i? keepdim:b=0", AUTOCAST_NONE, "mean over a dim or all", run_mean, NULL},
     {"all", "self:T dim:i? keepdim:b=0", AUTOCAST_NONE, "whether all are true", run_all, NULL},
     {"argmax", "self:T dim:i? keepdim:b=0", AUTOCAST_NONE, "where the largest of a dim is",
      run_argmax, NULL},
-    {"max", "self:T", AUTOCAST_NONE, "the largest of all", run_max, NULL},
     {0},
 };

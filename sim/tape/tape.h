@@ -116,6 +116,7 @@ struct tape {
     /* 0 the caller's, 1 the backward engine's: each has its own library handles */
     unsigned thread;
     bool grad_enabled;
+    bool inference_mode; /* without recording; autocast keeps no copies of weights */
     const struct saved_hooks *saved_hooks; /* innermost; NULL: none */
     enum dtype default_dtype;  /* of factories without a dtype; torch.set_default_dtype */
     bool default_host;         /* factories make host tensors; torch.set_default_device("cpu") */

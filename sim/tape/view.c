@@ -303,18 +303,16 @@ static void run_select(struct tape *tape, struct op_call *call) {
             alias_with(tape, node_create(tape, &select_backward, &t, 1, 1), t, &shape, stride));
 }
 
-static void run_unsqueeze(struct tape *tape, struct op_call *call) {
-    struct tensor *t = call->arg[0].tensor;
+struct tensor *aten_unsqueeze(struct tape *tape, struct tensor *t, int64_t where) {
     struct shape bigger = {.ndim = t->shape.ndim + 1};
     if (bigger.ndim > TENSOR_MAX_DIMS) {
         tape_fail(tape, ERROR_BAD_SCENARIO, "unsqueeze: at most %d dims", TENSOR_MAX_DIMS);
-        op_give(call, tensor_ref(t));
-        return;
+        return tensor_ref(t);
     }
     unsigned dim = 0;
-    if (!shape_wrap_dim(&bigger, call->arg[1].integer, &dim))
+    if (!shape_wrap_dim(&bigger, where, &dim))
         tape_fail(tape, ERROR_BAD_SCENARIO, "unsqueeze: dim %lld of a tensor of %u dims",
-                  (long long)call->arg[1].integer, bigger.ndim);
+                  (long long)where, bigger.ndim);
     int64_t stride[TENSOR_MAX_DIMS] = {0};
     for (unsigned i = 0, from = 0; i < bigger.ndim; i++) {
         if (i == dim) {
@@ -325,8 +323,11 @@ static void run_unsqueeze(struct tape *tape, struct op_call *call) {
             bigger.size[i] = t->shape.size[from++];
         }
     }
-    op_give(call,
-            alias_with(tape, node_create(tape, &unsqueeze_backward, &t, 1, 1), t, &bigger, stride));
+    return alias_with(tape, node_create(tape, &unsqueeze_backward, &t, 1, 1), t, &bigger, stride);
+}
+
+static void run_unsqueeze(struct tape *tape, struct op_call *call) {
+    op_give(call, aten_unsqueeze(tape, call->arg[0].tensor, call->arg[1].integer));
 }
 
 const struct op ops_view[] = {

@@ -1,0 +1,2 @@
+local x = torch.zeros({ 3, 3 })
+local y = torch.einsum("ab->ac", { x })

@@ -1,0 +1,2 @@
+local x = torch.zeros({ 2, 3 })
+local y = torch.einsum("ab,bc->ac", { x })
