@@ -12,8 +12,12 @@
  *              that was first used by the same item
  *
  * Streams are compared by order of first appearance (handle 0 is itself). What either source does
- * not know is not compared. When either begins mid-run (blocks alive before the first event), only
- * the items are. */
+ * not know is not compared.
+ *
+ * A side may be a window: a trace that begins mid-run, a range of a simulated run (window.h). Then
+ * blocks from before it that are freed in it have no item: in a gap they are compared by their
+ * sizes. What lies before the first item is not compared (a recording begins anywhere in it), nor
+ * are segments and offsets, which hang on the state before: see compare_place(). */
 #ifndef ALIGNMENT_H
 #define ALIGNMENT_H
 
@@ -38,19 +42,19 @@ struct alignment_item {
     uint16_t stream;  /* by order of appearance */
 };
 
-/* One side: the items of a device in the events [0, end). */
+/* One side: the items of a device in the events [begin, end). */
 struct alignment_side {
     const struct timeline *tl;
     uint8_t device;
-    uint32_t end;
+    uint32_t begin, end;
     uint32_t requests; /* ALLOCs among the items */
-    bool is_window;    /* blocks live before the first event */
+    bool is_window;    /* it does not begin with its run */
     ARRAY(struct alignment_item) items;
     uint32_t *item_of_block; /* ALIGNMENT_NONE: none */
 };
 
 bool alignment_side_init(struct alignment_side *side, const struct timeline *tl, uint8_t device,
-                         uint32_t end, struct error *err);
+                         uint32_t begin, uint32_t end, struct error *err);
 void alignment_side_fini(struct alignment_side *side);
 
 /* The events between the previous item and this one: [begin, end). `item` == count: after the last.
@@ -61,6 +65,16 @@ void alignment_gap(const struct alignment_side *side, uint32_t item, uint32_t *b
 uint32_t alignment_next_answer(const struct alignment_side *side, uint32_t at, uint32_t end);
 /* The next FREE_REQUESTED of a block that an item asked for, in [at, end), else `end`. */
 uint32_t alignment_next_free(const struct alignment_side *side, uint32_t at, uint32_t end);
+
+/* Blocks from before a window that are freed in [begin, end): equal sets of sizes have equal
+ * figures. */
+struct alignment_older {
+    uint32_t count;
+    uint64_t bytes; /* requested */
+    uint64_t mark;  /* of the sizes, whatever their order */
+};
+struct alignment_older alignment_older_frees(const struct alignment_side *side, uint32_t begin,
+                                             uint32_t end);
 
 #define ALIGNMENT_DIFFERENCES(X)                                                                   \
     X(NONE, "none")                                                                                \
@@ -98,6 +112,10 @@ struct alignment {
         first_real;    /* items; may be the count of items: there is no further one */
     uint32_t *partner; /* by simulated item: the real one, or ALIGNMENT_NONE */
 };
+
+/* What items are matched by, one key an item (xfree): equal keys for equal sizes, streams, failures.
+ * NULL: host memory. */
+uint64_t *alignment_keys(const struct alignment_side *side, const struct alignment_side *other);
 
 bool alignment_find(const struct alignment_side *simulated, const struct alignment_side *real,
                     struct alignment *out, struct error *err);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "compare_window.h"
 #include "error.h"
 #include "peak.h"
 #include "timeline.h"
@@ -47,9 +48,15 @@ static void compare_peaks(const struct timeline *simulated, uint8_t simulated_de
     struct peaks a, b;
     peak_find(simulated, simulated_device, &a);
     peak_find(real, real_device, &b);
-    out->allocated = (struct compare_value){b.allocated.bytes, a.allocated.bytes};
-    out->active = (struct compare_value){b.active.bytes, a.active.bytes};
-    out->reserved = (struct compare_value){b.reserved.bytes, a.reserved.bytes};
+    struct window_peaks in = {a.allocated.bytes, a.active.bytes, a.reserved.bytes};
+    if (out->is_window)
+        in = window_peaks(&out->simulated);
+    out->allocated = (struct compare_value){b.allocated.bytes, in.allocated};
+    out->active = (struct compare_value){b.active.bytes, in.active};
+    out->reserved = (struct compare_value){b.reserved.bytes, in.reserved};
+    out->own_allocated = out->allocated;
+    out->own_active = out->active;
+    out->own_reserved = out->reserved;
     out->has_reserved = (simulated->has & real->has & TIMELINE_HAS_SEGMENTS) != 0;
 }
 
@@ -70,14 +77,36 @@ static bool compare_steps(const struct steps *simulated, const struct steps *rea
     return true;
 }
 
+/* Of the simulated run, the part that a recording from mid-run shows. */
+static bool narrow(struct comparison *out, const struct steps *simulated_steps,
+                   const struct steps *real_steps, struct error *err) {
+    struct alignment_side whole = out->simulated;
+    if (!out->real.is_window || whole.is_window)
+        return true;
+    if (!window_find(&whole, simulated_steps, &out->real, real_steps, &out->window, err))
+        return false;
+    out->is_window = true;
+    for (size_t i = 0; i < simulated_steps->rows.count; i++)
+        if (simulated_steps->rows.at[i].begin_event <= out->window.begin)
+            out->window_step = (uint32_t)i + 1;
+    uint32_t real_begin = out->real.items.count > 0 ? out->real.items.at[0].event : 0;
+    if (!alive_find(&whole, out->window.begin, &out->real, real_begin, &out->alive))
+        return error_host_memory(err);
+    bool ok = alignment_side_init(&out->simulated, whole.tl, whole.device, out->window.begin,
+                                  out->window.end, err);
+    alignment_side_fini(&whole);
+    return ok;
+}
+
 static bool compare_requests(const struct timeline *simulated, uint8_t simulated_device,
                              const struct steps *simulated_steps, const struct timeline *real,
                              uint8_t real_device, const struct steps *real_steps,
                              struct comparison *out, struct error *err) {
     uint32_t simulated_end = compared_end(simulated, simulated_device, simulated_steps);
     uint32_t real_end = compared_end(real, real_device, real_steps);
-    if (!alignment_side_init(&out->simulated, simulated, simulated_device, simulated_end, err) ||
-        !alignment_side_init(&out->real, real, real_device, real_end, err) ||
+    if (!alignment_side_init(&out->simulated, simulated, simulated_device, 0, simulated_end, err) ||
+        !alignment_side_init(&out->real, real, real_device, 0, real_end, err) ||
+        !narrow(out, simulated_steps, real_steps, err) ||
         !alignment_find(&out->simulated, &out->real, &out->alignment, err))
         return false;
     out->requests_simulated = out->simulated.requests;
@@ -95,7 +124,7 @@ bool compare_find(const struct timeline *simulated, uint8_t simulated_device,
     bool ok =
         steps_find(simulated, simulated_device, &a, err) && steps_find(real, real_device, &b, err);
     ok = ok && compare_requests(simulated, simulated_device, &a, real, real_device, &b, out, err);
-    if (ok && !compare_steps(&a, &b, out))
+    if (ok && !out->is_window && !compare_steps(&a, &b, out))
         ok = error_host_memory(err);
     if (ok)
         compare_peaks(simulated, simulated_device, real, real_device, out);
@@ -113,7 +142,33 @@ void compare_fini(struct comparison *comparison) {
     array_fini(&comparison->steps);
 }
 
+/* All requests have partners, and all frees are equal. */
+static bool has_equal_log(const struct comparison *c) {
+    enum alignment_difference first = c->alignment.first;
+    return (first == ALIGNMENT_NONE_DIFFERS || first == ALIGNMENT_SEGMENT_DIFFERS ||
+            first == ALIGNMENT_OFFSET_DIFFERS) &&
+           c->alignment.equal_frees == c->requests_real &&
+           c->requests_real == c->requests_simulated;
+}
+
+bool compare_wants_place(const struct comparison *comparison) {
+    const uint32_t needed = TIMELINE_HAS_SEGMENTS | TIMELINE_HAS_ADDRESS;
+    return has_equal_log(comparison) && (comparison->real.tl->has & needed) == needed &&
+           (comparison->is_window || comparison->alignment.first != ALIGNMENT_NONE_DIFFERS);
+}
+
+void compare_place(struct comparison *comparison, const struct compare_place *place) {
+    comparison->place = *place;
+    comparison->allocated.simulated = place->allocated;
+    comparison->active.simulated = place->active;
+    comparison->reserved.simulated = place->reserved;
+    if (place->is_equal)
+        comparison->requests_equal = comparison->requests_real;
+}
+
 bool compare_is_equal(const struct comparison *comparison) {
+    if (comparison->place.is_done)
+        return comparison->place.is_equal;
     return comparison->alignment.first == ALIGNMENT_NONE_DIFFERS;
 }
 

@@ -13,6 +13,7 @@
 
 #include "alignment.h"
 #include "steps.h"
+#include "window.h"
 
 struct error;
 struct timeline;
@@ -26,6 +27,23 @@ struct compare_step {
     struct compare_value own_peak;                      /* allocated, within the step */
 };
 
+/* Blocks alive before a window, on both sides; `equal`: how many have one of their size there. */
+struct compare_alive {
+    uint32_t real, simulated, equal;
+    uint64_t real_bytes, simulated_bytes; /* requested */
+};
+
+enum { COMPARE_TEXT_BYTES = 160 };
+
+/* The allocator over the recorded requests: what it said against what is recorded. */
+struct compare_place {
+    bool is_done, is_equal;
+    uint64_t addresses, addresses_equal, segments, segments_equal;
+    uint64_t allocated, active, reserved; /* the model's peaks */
+    /* the first difference, as each says it; "" when equal */
+    char recorded[COMPARE_TEXT_BYTES], model[COMPARE_TEXT_BYTES];
+};
+
 struct comparison {
     struct alignment_side simulated, real;
     struct alignment alignment;
@@ -35,6 +53,13 @@ struct comparison {
     ARRAY(struct compare_step) steps;                 /* those that both have */
     uint32_t steps_real, steps_simulated;
     double curve_distance;
+    bool is_window; /* the next three are known */
+    struct window window;
+    uint32_t window_step; /* the simulated step in which it begins, from 1; 0: none */
+    struct compare_alive alive;
+    struct compare_place place;
+    struct compare_value own_allocated, own_active,
+        own_reserved; /* as the three above before compare_place() */
 };
 
 /* False: host memory, or too many requests. compare_fini() frees. The timelines must outlive the
@@ -43,6 +68,13 @@ bool compare_find(const struct timeline *simulated, uint8_t simulated_device,
                   const struct timeline *real, uint8_t real_device, struct comparison *out,
                   struct error *err);
 void compare_fini(struct comparison *comparison);
+
+/* Requests and frees are equal, but not (or not known to be) where the blocks lie, which the real
+ * source tells. */
+bool compare_wants_place(const struct comparison *comparison);
+/* From now on the peaks of the simulated side are the model's, and `place` is part of the verdict.
+ */
+void compare_place(struct comparison *comparison, const struct compare_place *place);
 
 bool compare_is_equal(const struct comparison *comparison);
 /* (simulated - real) / real; 0 when both are 0, infinite when only the real one is. */

@@ -6,6 +6,7 @@
 #include "compare.h"
 #include "file.h"
 #include "framework.h"
+#include "recorded_place.h"
 #include "text.h"
 #include "timeline.h"
 #include "validate.h"
@@ -43,7 +44,10 @@ static void write_meaning(const struct cli *cli, const struct source_result *sim
     enum alignment_difference kind = comparison->alignment.first;
     if (compare_is_equal(comparison))
         return;
-    if (meanings[kind])
+    if (comparison->place.is_done)
+        text_add(out, "placement: the card's allocator put a block elsewhere, or took other "
+                      "segments or larger blocks, than these rules and settings give\n");
+    else if (meanings[kind])
         text_format(out, "%s: %s\n", alignment_difference_name(kind), meanings[kind]);
     for (size_t i = 0; !cli->source.framework && framework_row(i); i++)
         if (framework_row(i) != simulated->framework)
@@ -78,6 +82,10 @@ static int compare(const struct cli *cli, const struct source_result *simulated,
     struct comparison comparison;
     if (!compare_find(simulated->timeline, 0, real, 0, &comparison, &err))
         return cli_fail(&err);
+    if (!cli->source.allocator && !recorded_place_find(simulated, &comparison, &err)) {
+        compare_fini(&comparison);
+        return cli_fail(&err);
+    }
     int code = write_result(cli, simulated, &comparison, &err);
     compare_fini(&comparison);
     return code;

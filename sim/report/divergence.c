@@ -56,6 +56,9 @@ static void find_frees(const struct comparison *c, struct divergence *out) {
         if (!is_freed_in_simulated(c, out->simulated, item))
             note_free(&c->real, item, i, &out->only_real);
     }
+    out->older_real = alignment_older_frees(&c->real, begin, end);
+    alignment_gap(&c->simulated, out->simulated, &begin, &end);
+    out->older_simulated = alignment_older_frees(&c->simulated, begin, end);
 }
 
 static void find_answer(const struct comparison *c, struct divergence *out) {

@@ -24,6 +24,8 @@ struct divergence {
     enum alignment_difference kind;
     uint32_t simulated, real; /* items; >= the side's count: there is none */
     struct divergence_frees only_simulated, only_real;
+    /* kind FREE_SET: blocks from before a window that are freed in the gap */
+    struct alignment_older older_simulated, older_real;
     uint32_t answer_simulated,
         answer_real; /* kind SEGMENT: the first that differs, an event; TIMELINE_NONE: none left */
 };

@@ -170,6 +170,41 @@ static void add_steps(struct json *j, const struct comparison *c) {
     json_u64(j, "steps_simulated", c->steps_simulated);
 }
 
+static void add_window(struct json *j, const struct comparison *c) {
+    if (!c->is_window) {
+        json_null(j, "window");
+        return;
+    }
+    json_object(j, "window");
+    json_u64(j, "first_request", c->window.first_request);
+    json_u64(j, "step", c->window_step);
+    json_u64(j, "places", c->window.places);
+    json_object(j, "alive_before");
+    json_u64(j, "real", c->alive.real);
+    json_u64(j, "simulated", c->alive.simulated);
+    json_u64(j, "equal", c->alive.equal);
+    json_u64(j, "real_bytes", c->alive.real_bytes);
+    json_u64(j, "simulated_bytes", c->alive.simulated_bytes);
+    json_end(j);
+    json_end(j);
+}
+
+static void add_place(struct json *j, const struct comparison *c) {
+    if (!c->place.is_done) {
+        json_null(j, "placement");
+        return;
+    }
+    json_object(j, "placement");
+    json_bool(j, "equal", c->place.is_equal);
+    json_u64(j, "addresses", c->place.addresses);
+    json_u64(j, "addresses_equal", c->place.addresses_equal);
+    json_u64(j, "segments", c->place.segments);
+    json_u64(j, "segments_equal", c->place.segments_equal);
+    add_value(j, "own_allocated", c->own_allocated);
+    add_reserved(j, "own_reserved", c, c->own_reserved);
+    json_end(j);
+}
+
 void validate_json(const struct comparison *comparison, double tolerance, struct text *out) {
     struct json j;
     json_begin(&j, out);
@@ -180,7 +215,12 @@ void validate_json(const struct comparison *comparison, double tolerance, struct
         json_bool(&j, "within_tolerance", compare_is_within(comparison, tolerance));
     }
     add_requests(&j, comparison);
-    add_divergence(&j, comparison);
+    add_window(&j, comparison);
+    add_place(&j, comparison);
+    if (comparison->place.is_done)
+        json_null(&j, "first_divergence");
+    else
+        add_divergence(&j, comparison);
     json_object(&j, "peak");
     add_value(&j, "allocated", comparison->allocated);
     add_value(&j, "active", comparison->active);

@@ -42,6 +42,12 @@ static void write_peaks(const struct comparison *c, struct text *out) {
         write_value("reserved", c->reserved, out);
     else
         text_add(out, "  reserved      unknown to a source\n");
+    if (c->place.is_done) {
+        text_add(out, "  without the driver's addresses and the recorded start, as the simulation "
+                      "alone has it:\n");
+        write_value("allocated", c->own_allocated, out);
+        write_value("reserved", c->own_reserved, out);
+    }
     text_format(
         out,
         "  curve distance %.6f (area between the curves of allocated over that of the real one)\n",
@@ -145,6 +151,12 @@ static void write_frees(const struct divergence_frees *frees, struct text *out) 
     text_add(out, "\n");
 }
 
+static void write_older(const struct alignment_older *older, struct text *out) {
+    char bytes[UNITS_TEXT_BYTES];
+    text_format(out, "    %-*sof before the recording: %" PRIu32 ", %s B\n", LABEL_WIDTH,
+                "freed before", older->count, units_format_grouped(older->bytes, bytes));
+}
+
 static void write_answer(const struct alignment_side *side, uint32_t event, struct text *out) {
     char bytes[UNITS_TEXT_BYTES];
     text_format(out, "    %-*s", LABEL_WIDTH, "allocator");
@@ -174,6 +186,8 @@ static void write_side(const struct alignment_side *side, const char *name, uint
         write_frames(side, item, out);
     }
     write_frees(frees, out);
+    if (d->kind == ALIGNMENT_FREE_SET_DIFFERS && d->older_simulated.count + d->older_real.count > 0)
+        write_older(frees == &d->only_real ? &d->older_real : &d->older_simulated, out);
     if (d->kind == ALIGNMENT_SEGMENT_DIFFERS)
         write_answer(side, answer, out);
     write_previous(side, item, out);
@@ -203,10 +217,48 @@ static void write_requests(const struct comparison *c, struct text *out) {
                 a->matched, a->equal_frees, a->equal_segments, a->equal_offsets);
 }
 
+/* The part of the simulated run that is compared, and what lived before it. */
+static void write_window(const struct comparison *c, struct text *out) {
+    char real[UNITS_TEXT_BYTES], simulated[UNITS_TEXT_BYTES], equal[UNITS_TEXT_BYTES];
+    char real_bytes[UNITS_TEXT_BYTES], simulated_bytes[UNITS_TEXT_BYTES];
+    const struct compare_alive *alive = &c->alive;
+    text_format(out,
+                "window       the recording begins mid-run: compared from request %s of the "
+                "simulated run on",
+                units_format_grouped(c->window.first_request, real));
+    if (c->window_step > 0)
+        text_format(out, " (step %" PRIu32 ")", c->window_step);
+    if (c->window.places > 1)
+        text_format(out, ", the last of %" PRIu32 " places where its requests stand",
+                    c->window.places);
+    text_format(out, "\nalive before %s real (%s B), %s simulated (%s B); %s of one size\n",
+                units_format_grouped(alive->real, real),
+                units_format_grouped(alive->real_bytes, real_bytes),
+                units_format_grouped(alive->simulated, simulated),
+                units_format_grouped(alive->simulated_bytes, simulated_bytes),
+                units_format_grouped(alive->equal, equal));
+}
+
+static void write_place(const struct comparison *c, struct text *out) {
+    const struct compare_place *p = &c->place;
+    char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], x[UNITS_TEXT_BYTES], y[UNITS_TEXT_BYTES];
+    text_format(out,
+                "placement    by the allocator's rules from the recorded start, with the driver's "
+                "addresses:\n             %s of %s addresses equal, %s of %s segment entries\n",
+                units_format_grouped(p->addresses_equal, a), units_format_grouped(p->addresses, b),
+                units_format_grouped(p->segments_equal, x), units_format_grouped(p->segments, y));
+    if (!p->is_equal && p->recorded[0])
+        text_format(out, "             first: recorded %s; model %s\n", p->recorded, p->model);
+}
+
 static void write_scope(const struct comparison *c, struct text *out) {
     const struct alignment_scope *s = &c->alignment.scope;
-    if (c->simulated.is_window || c->real.is_window)
-        text_add(out, "compared     requests alone: a timeline begins mid-run\n");
+    if (c->is_window)
+        write_window(c, out);
+    if (c->place.is_done)
+        write_place(c, out);
+    else if (c->simulated.is_window || c->real.is_window)
+        text_add(out, "compared     requests and frees\n");
     else if (!s->streams || !s->segments || !s->offsets || !s->sizes_are_requested)
         text_format(out, "compared     %s, frees%s%s%s; the rest is unknown to a source\n",
                     s->sizes_are_requested ? "requested sizes" : "block sizes",
@@ -226,6 +278,6 @@ void validate_text(const struct comparison *comparison, double tolerance, struct
     write_scope(comparison, out);
     write_peaks(comparison, out);
     write_steps(comparison, out);
-    if (!is_equal)
+    if (!is_equal && !comparison->place.is_done)
         write_divergence(comparison, out);
 }

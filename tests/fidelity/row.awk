@@ -24,6 +24,12 @@ function error_of(what,  error) {
 }
 END {
     differs = value("v.equal") != "true"
+    # of a recording that begins mid-run: what lived before, block by block
+    if ("v.window.alive_before.real" in at) {
+        alive = "v.window.alive_before."
+        if (value(alive "equal") != value(alive "real") || value(alive "equal") != value(alive "simulated"))
+            differs = 1
+    }
 
     # PyTorch's own running maxima at the end of each step
     for (i = 0; ("m.marks." i ".at") in at; i++) {

@@ -125,14 +125,82 @@ TEST(frees_after_the_last_step_do_not_count) {
     text_fini(&ended);
 }
 
-TEST(a_trace_from_mid_run_is_compared_by_requests_alone) {
+/* A recording that begins with x alive, against a run that makes x first. */
+#define RUN_BEFORE "segment s 2MiB small\nalloc x 512 at=s+0\n"
+#define RECORDING_BEFORE "start segment s 2MiB small\nstart block x 512 at=s+0\n"
+
+TEST(a_trace_from_mid_run_is_compared_with_the_part_that_it_shows) {
     USE_STATE;
-    assert_comparison(
-        "segment s 2MiB small\nalloc x 512 at=s+0\nalloc a 100 at=s+512\nfree x\nalloc b 9 "
-        "at=s+0\n",
-        "start segment s 2MiB small\nstart block x 512 at=s+0\nalloc a 100 at=s+1024\nfree x\n"
-        "alloc b 9 at=s+2048\n",
-        "2/2/3 extra(0:0)");
+    const char *real = RECORDING_BEFORE "alloc a 100 at=s+1024\nfree x\nalloc b 9 at=s+2048\n";
+    assert_comparison(RUN_BEFORE "alloc a 100 at=s+512\nfree x\nalloc b 9 at=s+0\n", real,
+                      "2/2/2 none");
+    assert_comparison(RUN_BEFORE
+                      "alloc a 100 at=s+512\nfree x\nalloc b 9 at=s+0\nalloc c 7 at=s+1024\n",
+                      real, "2/2/2 none"); /* what comes after it does not count */
+}
+
+TEST(frees_of_what_lived_before_a_recording_are_compared_by_size) {
+    USE_STATE;
+    const char *real = RECORDING_BEFORE "start block y 700 at=s+512\nalloc a 100 at=s+4096\n"
+                                        "free x\nalloc b 9 at=s+8192\n";
+    const char *run = RUN_BEFORE "alloc y 700 at=s+512\nalloc a 100 at=s+4096\n";
+    struct text other = {0}, none = {0};
+    text_format(&other, "%sfree y\nalloc b 9 at=s+8192\n", run);
+    text_format(&none, "%salloc b 9 at=s+8192\n", run);
+    assert_comparison(text_get(&other), real, "1/2/2 free set(1:1)");
+    assert_comparison(text_get(&none), real, "1/2/2 free set(1:1)");
+    text_fini(&other);
+    text_fini(&none);
+}
+
+TEST(of_several_places_the_last_is_compared) {
+    USE_STATE;
+    struct timeline *a =
+        tl_build(RUN_BEFORE "alloc a 100 at=s+1024\nalloc b 9 at=s+2048\nfree a\nfree b\n"
+                            "alloc c 100 at=s+1024\nalloc d 9 at=s+2048\n");
+    struct timeline *b = tl_build(RECORDING_BEFORE "alloc a 100 at=s+1024\nalloc b 9 at=s+2048\n");
+    struct comparison c;
+    struct error err = {0};
+    assert_ok(compare_find(a, 0, b, 0, &c, &err), err);
+    assert_true(compare_is_equal(&c) && c.is_window);
+    assert_int_equal(c.window.places, 2);
+    assert_int_equal(c.window.first_request, 3);
+    assert_int_equal(c.alive.real, 1);
+    assert_int_equal(c.alive.simulated, 1);
+    assert_int_equal(c.alive.equal, 1);
+    assert_bytes_equal(c.alive.real_bytes, 512);
+    compare_fini(&c);
+    timeline_destroy(a);
+    timeline_destroy(b);
+}
+
+TEST(a_recording_that_stands_nowhere_is_compared_with_the_last_steps) {
+    USE_STATE;
+    assert_comparison("alloc x 512\nbegin step_1\nalloc a 100\nalloc b 9\nend\n"
+                      "begin step_2\nalloc c 100\nalloc d 9\nend\n",
+                      RECORDING_BEFORE "alloc a 100 at=s+1024\nalloc b 10 at=s+2048\n",
+                      "1/2/2 size(1:1)");
+}
+
+TEST(an_allocator_that_answers_otherwise_makes_equal_requests_differ) {
+    USE_STATE;
+    struct timeline *a = tl_build(RUN_BEFORE "alloc a 100 at=s+1024\n");
+    struct timeline *b = tl_build(RECORDING_BEFORE "alloc a 100 at=s+2048\n");
+    struct comparison c;
+    struct error err = {0};
+    assert_ok(compare_find(a, 0, b, 0, &c, &err), err);
+    assert_true(compare_wants_place(&c));
+    const struct compare_place other = {.is_done = true, .allocated = 7, .reserved = 9};
+    compare_place(&c, &other);
+    assert_false(compare_is_equal(&c));
+    assert_bytes_equal(c.allocated.simulated, 7);
+    assert_bytes_equal(c.reserved.simulated, 9);
+    const struct compare_place same = {.is_done = true, .is_equal = true};
+    compare_place(&c, &same);
+    assert_true(compare_is_equal(&c));
+    compare_fini(&c);
+    timeline_destroy(a);
+    timeline_destroy(b);
 }
 
 TEST(peaks_steps_and_curves_are_compared) {
@@ -291,7 +359,11 @@ SUITE(cmocka_unit_test(equal_runs_are_equal),
       cmocka_unit_test(a_block_in_another_segment_differs_at_the_same_offset),
       cmocka_unit_test(both_running_out_of_memory_at_the_same_request_is_equal),
       cmocka_unit_test(frees_after_the_last_step_do_not_count),
-      cmocka_unit_test(a_trace_from_mid_run_is_compared_by_requests_alone),
+      cmocka_unit_test(a_trace_from_mid_run_is_compared_with_the_part_that_it_shows),
+      cmocka_unit_test(frees_of_what_lived_before_a_recording_are_compared_by_size),
+      cmocka_unit_test(of_several_places_the_last_is_compared),
+      cmocka_unit_test(a_recording_that_stands_nowhere_is_compared_with_the_last_steps),
+      cmocka_unit_test(an_allocator_that_answers_otherwise_makes_equal_requests_differ),
       cmocka_unit_test(peaks_steps_and_curves_are_compared),
       cmocka_unit_test(diff_finds_a_longest_common_subsequence),
       cmocka_unit_test(diff_of_unlike_sequences_ends),
