@@ -79,6 +79,7 @@ struct build {
     ARRAY(struct build_stack_slot) stack_slots; /* stacks by content: open addressing */
     struct addrmap streams;                     /* handle -> index */
     ARRAY(uint8_t) guessed; /* by block: alive at the start, its size by the gap behind it */
+    uint64_t clock_ns[UINT8_MAX + 1]; /* by device: of the newest event */
     bool requested_unknown, time_unknown;
 };
 

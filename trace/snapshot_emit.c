@@ -5,13 +5,25 @@
  * an annotation standing before the first entry that is not earlier. Where records were lost the
  * missing frees are put in, so that every block keeps the order alloc, free requested, free
  * completed. */
-#include <assert.h>
 #include <string.h>
 
 #include "error.h"
 #include "snapshot_build.h"
 
+/* A device's clock does not go back: the file's order is the allocator's. */
+static bool push_late(struct build *b, const struct timeline_event *event, uint32_t *index) {
+    struct timeline_event now = *event;
+    now.time_ns = b->clock_ns[event->device];
+    build_warn(b, "an entry is %llu ns before the one before it and takes its time",
+               (unsigned long long)(now.time_ns - event->time_ns));
+    *index = timeline_add_event(b->tl, &now);
+    return *index != TIMELINE_NONE || build_no_memory(b);
+}
+
 bool build_push(struct build *b, const struct timeline_event *event, uint32_t *index) {
+    if (event->time_ns < b->clock_ns[event->device] && !b->time_unknown)
+        return push_late(b, event, index);
+    b->clock_ns[event->device] = event->time_ns;
     *index = timeline_add_event(b->tl, event);
     return *index != TIMELINE_NONE || build_no_memory(b);
 }
@@ -63,16 +75,17 @@ static bool emit_free_completed(struct build *b, struct build_device *d,
 static bool emit_alloc(struct build *b, struct build_device *d, struct timeline_event *event,
                        uint32_t ref) {
     uint32_t lost;
-    if (!place_block(b, d, ref, &lost)) {
+    while (!place_block(b, d, ref, &lost)) {
         if (lost == TIMELINE_NONE)
             return false;
-        build_warn(b, "the block at 0x%llx is allocated again without a free",
-                   (unsigned long long)event->address);
+        uint64_t address = b->tl->blocks.at[lost].address;
+        if (address == event->address)
+            build_warn(b, "the block at 0x%llx is allocated again without a free",
+                       (unsigned long long)address);
+        else
+            build_warn(b, "a block is allocated at 0x%llx over that at 0x%llx: its free is missing",
+                       (unsigned long long)event->address, (unsigned long long)address);
         if (!emit_free_completed(b, d, event, lost))
-            return false;
-        bool placed = place_block(b, d, ref, &lost);
-        assert(placed || lost == TIMELINE_NONE);
-        if (!placed)
             return false;
     }
     struct timeline_block *block = &b->tl->blocks.at[ref];

@@ -56,6 +56,17 @@ static void size_start_block(struct build *b, struct build_device *d, struct add
     }
 }
 
+/* Damaged files have blocks that reach into the next one. */
+static void fit_start_block(struct build *b, const struct build_device *d, struct addrmap_at at) {
+    struct timeline_block *block = &b->tl->blocks.at[addrmap_value(&d->live, at)];
+    if (!addrmap_next(&d->live, &at) ||
+        addrmap_key(&d->live, at) - block->address >= block->block_bytes)
+        return;
+    build_warn(b, "the block at 0x%llx reaches into the one behind it",
+               (unsigned long long)block->address);
+    block->block_bytes = addrmap_key(&d->live, at) - block->address;
+}
+
 bool place_start_blocks(struct build *b, struct build_device *d) {
     for (size_t i = 0; i < d->start_blocks.count; i++) {
         uint32_t index = d->start_blocks.at[i];
@@ -63,8 +74,10 @@ bool place_start_blocks(struct build *b, struct build_device *d) {
             return build_no_memory(b);
     }
     struct addrmap_at at;
-    for (bool more = addrmap_first(&d->live, &at); more; more = addrmap_next(&d->live, &at))
+    for (bool more = addrmap_first(&d->live, &at); more; more = addrmap_next(&d->live, &at)) {
         size_start_block(b, d, at);
+        fit_start_block(b, d, at);
+    }
     return true;
 }
 
@@ -104,6 +117,10 @@ static void place_plain(struct build *b, const struct build_device *d,
         block->block_bytes = split ? rounded : room;
         return;
     }
+    if (rounded <= range->end - block->address) { /* over a live one, whose free is missing */
+        block->block_bytes = rounded;
+        return;
+    }
     build_warn(b, "the block at 0x%llx is larger than its place",
                (unsigned long long)block->address);
     block->block_bytes = room;
@@ -119,6 +136,22 @@ static const struct build_range *find_home(struct build *b, struct build_device 
     near = ranges_find(b, &d->ranges, address);
     d->near_range = near ? (uint32_t)(near - b->ranges.at) : NO_HANDLE;
     return near;
+}
+
+/* A live block that shares an address with the block; TIMELINE_NONE. `before` is the last that begins
+ * below it. */
+static uint32_t find_overlap(const struct build *b, const struct build_device *d,
+                             const struct timeline_block *block, struct addrmap_at before,
+                             bool has_before) {
+    if (has_before) {
+        uint32_t index = addrmap_value(&d->live, before);
+        const struct timeline_block *low = &b->tl->blocks.at[index];
+        if (low->block_bytes > block->address - low->address)
+            return index;
+    }
+    bool more = has_before ? addrmap_next(&d->live, &before) : addrmap_first(&d->live, &before);
+    bool overlaps = more && addrmap_key(&d->live, before) - block->address < block->block_bytes;
+    return overlaps ? addrmap_value(&d->live, before) : TIMELINE_NONE;
 }
 
 bool place_block(struct build *b, struct build_device *d, uint32_t index, uint32_t *lost) {
@@ -140,5 +173,8 @@ bool place_block(struct build *b, struct build_device *d, uint32_t index, uint32
         block->block_bytes = rounded;
     if (!range)
         build_warn(b, "the block at 0x%llx lies in no segment", (unsigned long long)block->address);
+    *lost = find_overlap(b, d, block, before, has_before);
+    if (*lost != TIMELINE_NONE)
+        return false;
     return addrmap_put(&d->live, block->address, index) || build_no_memory(b);
 }

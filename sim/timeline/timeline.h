@@ -176,9 +176,9 @@ const char *timeline_text(const struct timeline *tl, uint32_t string);
 bool event_is_request(enum event_kind kind);
 const char *event_kind_name(enum event_kind kind);
 
-/* Bounds of all indexes, pairing of records and events, a block's events in order, sums that do not
- * go below zero or above what is reserved. Not checked: clocks, which traces may set back, and
- * overlap of live blocks, which replay finds. Every producer's tests call it. */
+/* Bounds of all indexes, pairing of records and events, a block's events in order, sums that do not go below zero or
+ * above what is reserved, clocks of each device that do not go back, live blocks of a device that do not overlap. Every
+ * producer's tests call it. */
 bool timeline_check(const struct timeline *tl, struct error *err);
 
 struct text;

@@ -1,6 +1,10 @@
 /* timeline_check.c: is a timeline what timeline.h promises? Called by tests, importers' tests and fuzz targets. */
+#include <inttypes.h>
+
+#include "checked.h"
 #include "counters.h"
 #include "error.h"
+#include "spans.h"
 #include "timeline.h"
 
 static bool check_string(const struct timeline *tl, const char *what, uint32_t i, uint32_t string,
@@ -148,6 +152,74 @@ static bool check_records(const struct timeline *tl, struct error *err) {
     return true;
 }
 
+/* --- addresses --- */
+
+enum { DEVICES = UINT8_MAX + 1 };
+
+/* Each device has addresses of its own. */
+static bool take_addresses(const struct timeline *tl, struct spans live[DEVICES], uint32_t i,
+                           struct error *err) {
+    const struct timeline_block *b = &tl->blocks.at[i];
+    struct span span = {.start = b->address, .value = i};
+    if (b->block_bytes == 0)
+        return true;
+    if (!checked_add(b->address, b->block_bytes, &span.end))
+        return error_set(err, ERROR_BAD_INPUT, "block %u: %" PRIu64 " bytes at 0x%" PRIx64, i,
+                         b->block_bytes, b->address);
+    const struct span *other = spans_overlap(&live[b->device], span.start, span.end);
+    if (other)
+        return error_set(err, ERROR_BAD_INPUT,
+                         "block %u at 0x%" PRIx64 " overlaps block %u at 0x%" PRIx64
+                         ", which is live",
+                         i, span.start, other->value, tl->blocks.at[other->value].address);
+    return spans_add(&live[b->device], span) || error_host_memory(err);
+}
+
+static bool walk_addresses(const struct timeline *tl, struct spans live[DEVICES],
+                           struct error *err) {
+    for (uint32_t i = 0; i < tl->blocks.count; i++)
+        if (tl->blocks.at[i].alloc_event == TIMELINE_NONE && !take_addresses(tl, live, i, err))
+            return false;
+    for (size_t i = 0; i < tl->events.count; i++) {
+        const struct timeline_event *e = &tl->events.at[i];
+        if (e->kind == EVENT_ALLOC && !take_addresses(tl, live, e->ref, err))
+            return error_wrap(err, "event %zu", i);
+        if (e->kind != EVENT_FREE_COMPLETED)
+            continue;
+        const struct timeline_block *b = &tl->blocks.at[e->ref];
+        if (!spans_cut(&live[b->device], b->address, b->address + b->block_bytes))
+            return error_host_memory(err);
+    }
+    return true;
+}
+
+static bool check_addresses(const struct timeline *tl, struct error *err) {
+    const uint32_t need = TIMELINE_HAS_ADDRESS | TIMELINE_HAS_BLOCK_BYTES;
+    if ((tl->has & need) != need)
+        return true;
+    struct spans live[DEVICES] = {0};
+    bool ok = walk_addresses(tl, live, err);
+    for (size_t d = 0; d < DEVICES; d++)
+        spans_fini(&live[d]);
+    return ok;
+}
+
+/* --- clocks --- */
+
+static bool check_clocks(const struct timeline *tl, struct error *err) {
+    uint64_t now[DEVICES] = {0};
+    for (size_t i = 0; (tl->has & TIMELINE_HAS_TIME) && i < tl->events.count; i++) {
+        const struct timeline_event *e = &tl->events.at[i];
+        if (e->time_ns < now[e->device])
+            return error_set(err, ERROR_BAD_INPUT,
+                             "event %zu: at %" PRIu64 " ns, before the one before it at %" PRIu64
+                             " ns",
+                             i, e->time_ns, now[e->device]);
+        now[e->device] = e->time_ns;
+    }
+    return true;
+}
+
 bool timeline_check(const struct timeline *tl, struct error *err) {
     for (uint32_t i = 0; i < tl->events.count; i++)
         if (!check_event(tl, i, err))
@@ -163,5 +235,5 @@ bool timeline_check(const struct timeline *tl, struct error *err) {
     for (unsigned d = 0; d <= UINT8_MAX; d++)
         if (present[d] && !check_sums(tl, (uint8_t)d, err))
             return false;
-    return true;
+    return check_clocks(tl, err) && check_addresses(tl, err);
 }

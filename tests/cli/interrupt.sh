@@ -6,3 +6,10 @@ sleep 0.5
 kill -INT $child
 wait $child
 echo "exit $?"
+# ... and a long what-if
+"$VRAMSIM" replay "$ROOT/scenarios/llama7b.lua" --set steps=10000 --max-requests 100000000 --all --no-view &
+child=$!
+sleep 0.5
+kill -INT $child
+wait $child
+echo "exit $?"

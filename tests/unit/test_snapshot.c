@@ -285,6 +285,26 @@ TEST(lost_and_absurd_records_are_repaired_and_counted) {
                "20 t=15000 segment_unmap 1048576\n");
 }
 
+TEST(a_block_over_a_live_one_ends_it_and_clocks_do_not_go_back) {
+    USE_STATE;
+    check_dump(MADE("overlaps"), 12,
+               "0 t=1000 free_requested b0 8388608 block 2097152 @s1+0\n"
+               "1 t=2000 free_completed b0 8388608 block 2097152 @s1+0\n"
+               "2 t=3000 free_requested b1 4194304 block 4194304 @s1+2097152\n"
+               "3 t=4000 free_completed b1 4194304 block 4194304 @s1+2097152\n"
+               "4 t=10000 segment_alloc 20971520\n"
+               "5 t=11000 alloc b2 2097152 block 2097152 @s0+0 unknown -  - -\n"
+               "6 t=12000 alloc b3 4194304 block 4194304 @s0+2097152 unknown -  - -\n"
+               "7 t=12000 free_requested b2 2097152 block 2097152 @s0+0\n"
+               "8 t=12000 free_completed b2 2097152 block 2097152 @s0+0\n"
+               "9 t=12000 free_requested b3 4194304 block 4194304 @s0+2097152\n"
+               "10 t=12000 free_completed b3 4194304 block 4194304 @s0+2097152\n"
+               "11 t=12000 alloc b4 12582912 block 12582912 @s0+1048576 unknown -  - -\n"
+               "12 t=13000 free_requested b4 12582912 block 12582912 @s0+1048576\n"
+               "13 t=14000 free_completed b4 12582912 block 12582912 @s0+1048576\n"
+               "14 t=15000 alloc b5 12582912 block 12582912 @s0+0 unknown -  - -\n");
+}
+
 TEST(a_bare_list_of_1_13_reads_the_newest_history) {
     USE_STATE;
     struct trace_facts f;
@@ -483,6 +503,7 @@ SUITE(cmocka_unit_test(real_traces_give_the_figures_of_an_exact_replay),
       cmocka_unit_test(what_was_mapped_at_the_start_is_found_backwards),
       cmocka_unit_test(a_rest_that_was_not_split_off_shows_when_the_next_block_begins),
       cmocka_unit_test(lost_and_absurd_records_are_repaired_and_counted),
+      cmocka_unit_test(a_block_over_a_live_one_ends_it_and_clocks_do_not_go_back),
       cmocka_unit_test(a_bare_list_of_1_13_reads_the_newest_history),
       cmocka_unit_test(truncation_at_every_byte_is_an_error),
       cmocka_unit_test(every_byte_changed_is_survived),

@@ -111,7 +111,82 @@ TEST(check_sums_of_the_last_device) {
     timeline_destroy(tl);
 }
 
-SUITE(cmocka_unit_test(check_refuses_what_lies_outside),
+/* Two blocks that live at once, touching. */
+static struct timeline *two_blocks(void) {
+    struct timeline *tl = timeline_create();
+    tl->has = TIMELINE_HAS_ADDRESS | TIMELINE_HAS_BLOCK_BYTES | TIMELINE_HAS_TIME;
+    for (uint32_t i = 0; i < 2; i++) {
+        const struct timeline_block b = {.address = 4096 + 512 * (uint64_t)i,
+                                         .requested_bytes = 512,
+                                         .block_bytes = 512,
+                                         .alloc_event = i == 0 ? TIMELINE_NONE : 0,
+                                         .free_event = TIMELINE_NONE,
+                                         .complete_event = TIMELINE_NONE,
+                                         .segment = TIMELINE_NONE,
+                                         .phase = TIMELINE_NONE};
+        timeline_add_block(tl, &b);
+    }
+    const struct timeline_event alloc = {
+        .kind = EVENT_ALLOC, .time_ns = 7, .bytes = 512, .address = 4608, .ref = 1};
+    timeline_add_event(tl, &alloc);
+    return tl;
+}
+
+TEST(check_refuses_live_blocks_that_overlap) {
+    USE_STATE;
+    struct timeline *tl = two_blocks();
+    struct error err = {0};
+    assert_ok(timeline_check(tl, &err), err);
+    tl->blocks.at[1].address--;
+    assert_false(timeline_check(tl, &err));
+    assert_string_equal(err.text,
+                        "event 0: block 1 at 0x11ff overlaps block 0 at 0x1000, which is live");
+    tl->blocks.at[1].device = tl->events.at[0].device = 1; /* another device's addresses */
+    assert_ok(timeline_check(tl, &err), err);
+    tl->blocks.at[1].address = UINT64_MAX - 4; /* beyond the last address */
+    assert_false(timeline_check(tl, &err));
+    tl->has &= ~(uint32_t)TIMELINE_HAS_ADDRESS;
+    assert_ok(timeline_check(tl, &err), err);
+    timeline_destroy(tl);
+}
+
+TEST(an_address_is_free_once_its_block_is_completed) {
+    USE_STATE;
+    struct timeline *tl = two_blocks();
+    struct error err = {0};
+    tl->blocks.at[1].address = 4096;
+    assert_false(timeline_check(tl, &err));
+    struct timeline_event e = tl->events.at[0];
+    tl->events.count = 0;
+    for (uint32_t kind = EVENT_FREE_REQUESTED; kind <= EVENT_FREE_COMPLETED; kind++)
+        timeline_add_event(
+            tl, &(struct timeline_event){.kind = (uint8_t)kind, .bytes = 512, .address = 4096});
+    tl->blocks.at[0].free_event = 0;
+    tl->blocks.at[0].complete_event = 1;
+    tl->blocks.at[1].alloc_event = timeline_add_event(tl, &e);
+    assert_ok(timeline_check(tl, &err), err);
+    timeline_destroy(tl);
+}
+
+TEST(check_refuses_a_clock_that_goes_back) {
+    USE_STATE;
+    struct timeline *tl = two_blocks();
+    struct error err = {0};
+    struct timeline_event other = {.kind = EVENT_OTHER, .time_ns = 6, .device = 1};
+    timeline_add_event(tl, &other); /* each device has its own */
+    assert_ok(timeline_check(tl, &err), err);
+    tl->events.at[1].device = 0;
+    assert_false(timeline_check(tl, &err));
+    assert_string_equal(err.text, "event 1: at 6 ns, before the one before it at 7 ns");
+    tl->has &= ~(uint32_t)TIMELINE_HAS_TIME;
+    assert_ok(timeline_check(tl, &err), err);
+    timeline_destroy(tl);
+}
+
+SUITE(cmocka_unit_test(check_refuses_live_blocks_that_overlap),
+      cmocka_unit_test(an_address_is_free_once_its_block_is_completed),
+      cmocka_unit_test(check_refuses_a_clock_that_goes_back),
+      cmocka_unit_test(check_refuses_what_lies_outside),
       cmocka_unit_test(check_sums_of_the_last_device),
       cmocka_unit_test(counters_follow_pytorchs_rules),
       cmocka_unit_test(check_refuses_a_free_of_another_block))

@@ -172,6 +172,25 @@ def damaged():
     }
 
 
+def overlaps():
+    """Blocks over live ones, in the trace and at its start, and a clock that is set back."""
+    a, b = BASE, BASE + (1 << 30)
+    return {
+        "segments": [segment(a, [block(a, 12 * MIB, 12 * MIB, "active_allocated"), block(a + 12 * MIB, 8 * MIB, 0, "inactive")]),
+                     segment(b, [block(b, 20 * MIB, 0, "inactive")], expandable=True)],
+        "device_traces": [[
+            # two blocks alive at the start, of which the first reaches into the second
+            entry("free_requested", b, 8 * MIB, 1), entry("free_completed", b, 8 * MIB, 2),
+            entry("free_requested", b + 2 * MIB, 4 * MIB, 3), entry("free_completed", b + 2 * MIB, 4 * MIB, 4),
+            # one over two live blocks, whose frees are missing
+            entry("segment_alloc", a, 20 * MIB, 10), entry("alloc", a, 2 * MIB, 11), entry("alloc", a + 2 * MIB, 4 * MIB, 12),
+            entry("alloc", a + MIB, 12 * MIB, 5), entry("free_requested", a + MIB, 12 * MIB, 13),
+            entry("free_completed", a + MIB, 12 * MIB, 14), entry("alloc", a, 12 * MIB, 15)]],
+        "allocator_settings": {},
+        "external_annotations": [],
+    }
+
+
 def bare_list():
     """PyTorch 1.13: a list of segments, blocks without addresses, the request in the history."""
     b = [{"size": 4 * MIB, "state": "active_allocated",
@@ -184,7 +203,7 @@ def bare_list():
 
 def main():
     for name, make, protocol in (("two_devices", two_devices, 5), ("expandable", expandable, 4),
-                                 ("started_late", started_late, 3), ("damaged", damaged, 4), ("bare_list", bare_list, 2)):
+                                 ("started_late", started_late, 3), ("damaged", damaged, 4), ("bare_list", bare_list, 2), ("overlaps", overlaps, 4)):
         store(name + ".pickle", pickle.dumps(make(), protocol))
     for protocol in range(6):
         store(f"two_devices_{protocol}.pickle", pickle.dumps(two_devices(), protocol))
