@@ -1,4 +1,5 @@
 vs_test(alloc USES alloc)
+vs_test(alloc_cases USES alloc)
 vs_test(alloc_oom USES alloc)
 vs_test(alloc_paths USES alloc)
 vs_test(alloc_settings USES alloc)
