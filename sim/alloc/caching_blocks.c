@@ -11,7 +11,7 @@ bool caching_reserve_blocks(struct caching *al, uint32_t count) {
     if (al->spare_blocks >= count)
         return true;
     size_t used = al->blocks.count ? al->blocks.count : 1; /* slot 0 is "none" */
-    if (used + count > UINT32_MAX || !array_reserve(&al->blocks, used + count))
+    if (used + count > UINT32_MAX || !array_reserve_tight(&al->blocks, used + count))
         return false;
     if (al->blocks.count == 0)
         al->blocks.count = 1;
@@ -44,7 +44,7 @@ bool caching_reserve_segment(struct caching *al) {
     if (al->free_segment_slot)
         return true;
     size_t used = al->segments.count ? al->segments.count : 1;
-    if (used + 1 > UINT32_MAX || !array_reserve(&al->segments, used + 1))
+    if (used + 1 > UINT32_MAX || !array_reserve_tight(&al->segments, used + 1))
         return false;
     if (al->segments.count == 0)
         al->segments.count = 1;

@@ -20,13 +20,7 @@
     }
 
 /* `at` points to a pointer of any object type; it is copied as bytes, so nothing is read by a wrong type. */
-static inline bool array_grow(void *at, size_t *capacity, size_t need, size_t item) {
-    size_t next = *capacity ? *capacity : 8;
-    while (next < need) {
-        if (next > SIZE_MAX / 2)
-            return false;
-        next *= 2;
-    }
+static inline bool array_resize(void *at, size_t *capacity, size_t next, size_t item) {
     if (next > SIZE_MAX / item)
         return false;
     void *old;
@@ -39,6 +33,24 @@ static inline bool array_grow(void *at, size_t *capacity, size_t need, size_t it
     return true;
 }
 
+static inline bool array_grow(void *at, size_t *capacity, size_t need, size_t item) {
+    size_t next = *capacity ? *capacity : 8;
+    while (next < need) {
+        if (next > SIZE_MAX / 2)
+            return false;
+        next *= 2;
+    }
+    return array_resize(at, capacity, next, item);
+}
+
+/* By a sixteenth, for arrays that are most of a program's memory. */
+static inline bool array_grow_tight(void *at, size_t *capacity, size_t need, size_t item) {
+    return need <= SIZE_MAX / 2 && array_resize(at, capacity, need + need / 16 + 8, item);
+}
+
+#define array_reserve_tight(a, need)                                                               \
+    ((need) <= (a)->capacity ||                                                                    \
+     array_grow_tight((void *)&(a)->at, &(a)->capacity, (need), sizeof *(a)->at))
 #define array_reserve(a, need)                                                                     \
     ((need) <= (a)->capacity ||                                                                    \
      array_grow((void *)&(a)->at, &(a)->capacity, (need), sizeof *(a)->at))

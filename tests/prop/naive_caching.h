@@ -421,7 +421,7 @@ static void nfree(struct naive *n, uint64_t at) {
         nrecord_events(n, b);
 }
 
-static void nrecord_stream(struct naive *n, uint64_t at, uint64_t stream) {
+static inline void nrecord_stream(struct naive *n, uint64_t at, uint64_t stream) {
     struct nblock *b = &n->b[nlive(n, at)];
     if (nseg_of(n, nlive(n, at))->stream == stream)
         return;
@@ -448,7 +448,7 @@ static struct npool *nuse_pool(struct naive *n, uint64_t id) {
     return &n->p[i];
 }
 
-static void npool_begin(struct naive *n, uint64_t id) {
+static inline void npool_begin(struct naive *n, uint64_t id) {
     n->redirects[n->redirect_count++] = nuse_pool(n, id)->serial;
 }
 
