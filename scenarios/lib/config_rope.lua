@@ -70,7 +70,8 @@ function config_rope.complete(config, p, family)
   local scaling = scaling_of(config, "full_attention")
   local theta = number(get(config, "rope_theta"), family.theta)
   p.rope = description(scaling, p.rope_type, theta, p)
-  p.partial_rotary_factor = number(get(scaling, "partial_rotary_factor"), number(get(config, "partial_rotary_factor")))
+  local partial = number(get(config, "partial_rotary_factor"), number(get(config, "rotary_pct"), family.partial))
+  p.partial_rotary_factor = number(get(scaling, "partial_rotary_factor"), partial)
   if family.local_theta then
     local nested = type(get(config, "rope_parameters")) == "table" and get(config.rope_parameters, "sliding_attention")
     local sliding = type(nested) == "table" and nested or {}

@@ -2,7 +2,13 @@
 -- model that it describes. Each key that matters is a parameter of its own name, beside those of the training loop.
 local config_keys = use "config_keys"
 local config_rope = use "config_rope"
-local families = use("config_families").rows
+local config_tasks = use "config_tasks"
+local config_adapter = use "config_adapter"
+local families = use "config_families"
+local language_model = use "language_model"
+local finetune = use "finetune"
+local checkpoint = use "checkpoint"
+local lora = use "lora"
 local training = use "training"
 local from_config = {}
 
@@ -110,20 +116,40 @@ local function architecture_of(config, family)
   return type(first) == "string" and first or family.architecture
 end
 
--- Keys that would change the step are errors, keys of no matter are passed over, others are named.
+local function set_of(...)
+  local set = {}
+  for _, list in ipairs { ... } do
+    for _, name in ipairs(list) do
+      set[name] = true
+    end
+  end
+  return set
+end
+
+-- Moves what stands under an alias to the key itself.
+local function rename(config, path, family)
+  for key, alias in pairs(family.aliases or {}) do
+    local value = config[alias]
+    if value ~= nil then
+      if config[key] ~= nil and config[key] ~= value then
+        fail(path, "%s and %s are the same; found %s and %s", key, alias, shown(config[key]), shown(value))
+      end
+      config[key], config[alias] = value, nil
+    end
+  end
+end
+
+-- The family's defaults and, over them, what the config says. Keys that would change the step are errors, keys of no
+-- matter are passed over, others are named.
 local function read_keys(config, path, family)
   local defaults, values, unknown = {}, {}, {}
   for i = 1, #family.keys, 2 do
     defaults[family.keys[i]] = family.keys[i + 1]
   end
-  local is_inert = {}
-  for _, list in ipairs { config_keys.inert, family.inert or {} } do
-    for _, key in ipairs(list) do
-      is_inert[key] = true
-    end
-  end
+  local is_inert = set_of(config_keys.inert, family.inert or {})
+  rename(config, path, family)
   for key, value in pairs(config) do
-    local refused = config_keys.refused[key]
+    local refused = family.refused and family.refused[key] or config_keys.refused[key]
     if type(key) ~= "string" then
       fail(path, "expected keys with names")
     elseif defaults[key] ~= nil then
@@ -136,38 +162,48 @@ local function read_keys(config, path, family)
       unknown[#unknown + 1] = key
     end
   end
-  return values, unknown
+  return values, unknown, defaults
+end
+
+-- Rows of a name that is there already are left out.
+local function append(rows, more)
+  local has = {}
+  for _, row in ipairs(rows) do
+    has[row[1]] = true
+  end
+  for _, row in ipairs(more) do
+    if not has[row[1]] then
+      rows[#rows + 1] = row
+    end
+  end
 end
 
 -- The rows for parameters{}: the config's keys, what goes in, the loop's.
-local function make_rows(config, path, family)
-  local values, unknown = read_keys(config, path, family)
+local function make_rows(config, path, family, adapter_rows)
+  local values, unknown, defaults = read_keys(config, path, family)
   local rows = {}
   for i = 1, #family.keys, 2 do
-    local key, default = family.keys[i], family.keys[i + 1]
+    local key = family.keys[i]
     local row = config_keys.known[key]
-    if values[key] ~= nil then
-      default = values[key]
+    if values[key] == nil then
+      values[key] = defaults[key]
     end
-    rows[#rows + 1] = { key, default, row[1], min = row.min, max = row.max, one_of = row.one_of }
+    rows[#rows + 1] = { key, values[key], row[1], min = row.min, max = row.max, one_of = row.one_of }
   end
-  for _, row in ipairs(config_rope.rows(config, family, path, fail)) do
-    rows[#rows + 1] = row
-  end
-  for _, row in ipairs(family.parameters or {}) do
-    rows[#rows + 1] = row
-  end
-  local positions = values.max_position_embeddings or 2048
-  for _, row in ipairs {
-    { "architecture", architecture_of(config, family), "the model with its head, as Transformers names it" },
-    { "batch", 1, "sequences a step (a micro-batch)", min = 1 },
-    { "seq", math.min(positions, 2048), "tokens a sequence", min = 1 },
+  append(rows, config_rope.rows(config, family, path, fail))
+  append(rows, family.parameters or {})
+  append(rows, { { "architecture", architecture_of(config, family), "the model with its head, as Transformers names it" } })
+  append(rows, config_tasks[family.task].parameters(values, family, config))
+  append(rows, {
     { "dtype", dtype_of(config, path), "type of the weights", one_of = { "fp32", "bf16", "fp16" } },
     family.only_eager and { "attention", "eager", "attention implementation", one_of = { "eager" } }
       or { "attention", "sdpa", "attention implementation", one_of = { "eager", "sdpa" } },
-  } do
-    rows[#rows + 1] = row
+  })
+  append(rows, adapter_rows)
+  if family.task == "language" then
+    return language_model.parameters(rows, family.has_cache), unknown
   end
+  append(rows, finetune.rows)
   return training.parameters(rows), unknown
 end
 
@@ -183,17 +219,28 @@ local function check_architecture(p, path, family)
     family.architecture)
 end
 
--- Declares the parameters and returns their values. path: what messages call the config.
-function from_config.parameters(config, path)
-  setmetatable(config, {}) -- it holds no tensors
-  path = path or "config"
-  local family = find_family(config, path)
-  local rows, unknown = make_rows(config, path, family)
-  local p = parameters(rows)
-  check_architecture(p, path, family)
+local function name_unknown(unknown)
   if #unknown > 0 then
     note("keys that are not known, and have no effect here: " .. table.concat(unknown, ", "))
   end
+end
+
+-- Declares the parameters and returns their values. paths: what messages call the config and the adapter (nil: none).
+function from_config.parameters(config, path, adapter, adapter_path)
+  setmetatable(config, {}) -- it holds no tensors
+  path = path or "config"
+  local family = find_family(config, path)
+  local adapter_rows, targets, unknown_too = {}, nil, {}
+  if adapter then
+    setmetatable(adapter, {})
+    adapter_rows, targets, unknown_too = config_adapter.read(adapter, adapter_path or "adapter", fail, family)
+    lora.targets.adapter = targets
+  end
+  local rows, unknown = make_rows(config, path, family, adapter_rows)
+  local p = parameters(rows)
+  check_architecture(p, path, family)
+  name_unknown(unknown)
+  name_unknown(unknown_too)
   if config.auto_map and config.auto_map ~= null then
     note "auto_map names code of the model's own: the model of Transformers stands in for it"
   end
@@ -202,24 +249,41 @@ function from_config.parameters(config, path)
   return p
 end
 
--- The model, and what goes in: x and labels.
+-- The model in the type of p.dtype, named.
 function from_config.model(p)
   return families[p.model_type].build(p)
 end
 
+-- What goes into a model that is no causal language model: x and labels.
 function from_config.inputs(p)
-  local input_ids = torch.zeros({ p.batch, p.seq }, torch.int64):as("input", "input_ids")
-  return input_ids, input_ids
+  return config_tasks[families[p.model_type].task].inputs(p)
 end
 
--- The whole scenario.
-function from_config.run(config, path)
-  local p = from_config.parameters(config, path)
+local function train(p)
   local model = from_config.model(p)
+  finetune.apply(p, model)
   local x, labels = from_config.inputs(p)
   training.run(p, model, function()
+    if p.save_on_cpu then
+      return checkpoint.save_on_cpu(model, x, labels)
+    end
     return model(x, labels)
   end)
+end
+
+-- The whole scenario: run(config, path), or run(adapter, path, config, config_path).
+function from_config.run(config, path, base, base_path)
+  local p
+  if base then
+    p = from_config.parameters(base, base_path, config, path)
+  else
+    p = from_config.parameters(config, path)
+  end
+  if families[p.model_type].task == "language" then
+    language_model.run(p, from_config.model)
+  else
+    train(p)
+  end
 end
 
 -- ---- as text ----
@@ -249,8 +313,10 @@ local function add_line(lines, key, value, help)
 end
 
 -- Keys that are no parameters, but say what the steps are.
-local kept = { "rope_scaling", "rope_parameters", "rope_theta", "rope_local_base_freq", "partial_rotary_factor", "architectures",
-  "torch_dtype", "dtype" }
+local kept = {
+  "rope_scaling", "rope_parameters", "rope_theta", "rope_local_base_freq", "partial_rotary_factor", "rotary_pct", "architectures",
+  "torch_dtype", "dtype",
+}
 
 -- The path for a comment, unless it would end the line.
 local function comment_name(path)
@@ -262,17 +328,10 @@ local function comment_name(path)
   return path
 end
 
--- The scenario of a config, to be edited: every key that matters, with the family's default where the config has none.
-function from_config.write(config, path)
-  local family = find_family(config, path)
+-- local config = { ... }: every key that matters, with the family's default where the config has none
+local function add_config(lines, config, path, family)
   local values = read_keys(config, path, family)
-  local lines = {
-    "-- The scenario of " .. comment_name(path) .. ", as `vramsim scenario` wrote it. What is not here has no effect on memory.",
-    'local from_config = use "from_config"',
-    'local training = use "training"',
-    "",
-    "local config = {",
-  }
+  lines[#lines + 1] = "local config = {"
   add_line(lines, "model_type", config.model_type)
   for i = 1, #family.keys, 2 do
     local key, value = family.keys[i], family.keys[i + 1]
@@ -290,19 +349,57 @@ function from_config.write(config, path)
       add_line(lines, key, config[key])
     end
   end
-  for _, line in ipairs {
-    "}",
-    "local p = from_config.parameters(config)",
+  if family.task == "image" then
+    add_line(lines, "num_labels", config_tasks.labels(config))
+  end
+  lines[#lines + 1] = "}"
+end
+
+local function add_adapter(lines, adapter, path, family)
+  config_adapter.read(adapter, path, fail, family)
+  lines[#lines + 1] = "local adapter = {"
+  for _, key in ipairs { "peft_type", "r", "lora_dropout", "target_modules" } do
+    if adapter[key] ~= nil then
+      add_line(lines, key, adapter[key])
+    end
+  end
+  lines[#lines + 1] = "}"
+end
+
+local function add_lines(lines, more)
+  table.move(more, 1, #more, #lines + 1, lines)
+end
+
+-- The scenario of a config, or of an adapter and its base, to be edited.
+function from_config.write(config, path, base, base_path)
+  local adapter = base and config or nil
+  local adapter_path = path
+  if adapter then
+    config, path = base, base_path
+  end
+  local family = find_family(config, path)
+  local lines = {
+    "-- The scenario of " .. comment_name(adapter_path) .. ", as `vramsim scenario` wrote it. What is not here has no effect on memory.",
+    'local from_config = use "from_config"',
+  }
+  add_lines(lines, family.task == "language" and { 'local language_model = use "language_model"', "" }
+    or { 'local finetune = use "finetune"', 'local training = use "training"', "" })
+  add_config(lines, config, path, family)
+  if adapter then
+    add_adapter(lines, adapter, adapter_path, family)
+  end
+  lines[#lines + 1] = adapter and 'local p = from_config.parameters(config, "config", adapter)'
+    or "local p = from_config.parameters(config)"
+  add_lines(lines, family.task == "language" and { "", "language_model.run(p, from_config.model)", "" } or {
     "local model = from_config.model(p)",
+    "finetune.apply(p, model)",
     "local x, labels = from_config.inputs(p)",
     "",
     "training.run(p, model, function()",
     "  return model(x, labels)",
     "end)",
     "",
-  } do
-    lines[#lines + 1] = line
-  end
+  })
   return table.concat(lines, "\n")
 end
 

@@ -231,8 +231,10 @@ function bert.ForMaskedLM:init(config)
     self.cls = BertOnlyMLMHead(config)
     decoder, bias = self.cls.predictions.decoder, self.cls.predictions.bias
   end
-  hf.tie(decoder, "weight", self.model.embeddings.word_embeddings.weight)
-  hf.tie(decoder, "bias", bias)
+  if config.tie_embeddings ~= false then
+    hf.tie(decoder, "weight", self.model.embeddings.word_embeddings.weight)
+    hf.tie(decoder, "bias", bias)
+  end
 end
 function bert.ForMaskedLM:forward(input_ids, labels)
   local outputs = self.model(input_ids)

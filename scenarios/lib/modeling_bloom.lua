@@ -105,6 +105,7 @@ end
 
 local BloomBlock = nn.class()
 function BloomBlock:init(config)
+  self.residual_after_norm = config.residual_after_norm
   self.input_layernorm = nn.LayerNorm(config.hidden)
   self.self_attention = BloomAttention(config)
   self.post_attention_layernorm = nn.LayerNorm(config.hidden)
@@ -112,10 +113,10 @@ function BloomBlock:init(config)
 end
 function BloomBlock:forward(hidden_states, alibi, attention_mask)
   local layernorm_output = self.input_layernorm(hidden_states)
-  local residual = hidden_states
+  local residual = self.residual_after_norm and layernorm_output or hidden_states
   local attention_output, attn_weights = self.self_attention(layernorm_output, residual, alibi, attention_mask)
   layernorm_output = self.post_attention_layernorm(attention_output)
-  residual = attention_output
+  residual = self.residual_after_norm and layernorm_output or attention_output
   local output = self.mlp(layernorm_output, residual)
   return output, attn_weights
 end
@@ -149,7 +150,8 @@ function BloomModel:forward(input_ids)
   return { last_hidden_state = hidden_states }
 end
 
--- config: hidden layers heads vocab dropout attention_dropout tie_embeddings; the MLP is 4 * hidden wide
+-- config: hidden layers heads vocab dropout attention_dropout tie_embeddings residual_after_norm (apply_residual_connection_post_layernorm); the
+-- MLP is 4 * hidden wide
 bloom.ForCausalLM = nn.class()
 function bloom.ForCausalLM:init(config)
   config.attention = "eager"

@@ -40,9 +40,30 @@ function GPT2Attention:init(config)
   self.attention = config.attention
   self.c_attn = Conv1D(3 * config.hidden, config.hidden)
   self.c_proj = Conv1D(config.hidden, config.hidden)
-  self.attn_dropout = nn.Dropout(config.dropout)
+  self.attn_dropout = nn.Dropout(config.attention_dropout or config.dropout)
   self.resid_dropout = nn.Dropout(config.dropout)
+  self.upcasts = config.attention == "eager" and config.upcast_attention == true
   self.training = true
+end
+-- reorder_and_upcast_attn: scores in fp32, outside of autocast
+local function upcast_and_reordered_attn(self, query, key, value, attention_mask)
+  local bsz, num_heads, q_seq_len, dk = table.unpack(query.shape)
+  local k_seq_len = key:size(-2)
+  local attn_weights = torch.empty({ bsz * num_heads, q_seq_len, k_seq_len }, torch.float32)
+  local region = torch.autocast_enter("none") -- with maybe_autocast(enabled=False):
+  local q, k = query:reshape(-1, q_seq_len, dk), key:transpose(-1, -2):reshape(-1, dk, k_seq_len)
+  attn_weights = torch.baddbmm(attn_weights, q:float(), k:float(), 0.0, self.scaling)
+  attn_weights = attn_weights:reshape(bsz, num_heads, q_seq_len, k_seq_len)
+  torch.autocast_leave(region)
+  if attention_mask then
+    attn_weights = attn_weights + attention_mask
+  end
+  attn_weights = torch.softmax(attn_weights, -1)
+  attn_weights = attn_weights:to(value.dtype)
+  attn_weights = self.attn_dropout(attn_weights)
+  local attn_output = torch.matmul(attn_weights, value)
+  attn_output = attn_output:transpose(1, 2)
+  return attn_output, attn_weights
 end
 function GPT2Attention:forward(hidden_states, attention_mask)
   local query_states, key_states, value_states = self.c_attn(hidden_states):split(self.split_size, 2)
@@ -51,8 +72,13 @@ function GPT2Attention:forward(hidden_states, attention_mask)
   value_states = value_states:view(batch, seq, -1, self.head_dim):transpose(1, 2)
   query_states = query_states:view(batch, seq, -1, self.head_dim):transpose(1, 2)
   local attention_interface = self.attention == "eager" and eager_attention_forward or hf.sdpa_attention_forward
-  local attn_output, attn_weights = attention_interface(self, query_states, key_states, value_states, attention_mask,
-    self.training and self.attn_dropout.p or 0.0)
+  local attn_output, attn_weights
+  if self.upcasts then
+    attn_output, attn_weights = upcast_and_reordered_attn(self, query_states, key_states, value_states, attention_mask)
+  else
+    attn_output, attn_weights = attention_interface(self, query_states, key_states, value_states, attention_mask,
+      self.training and self.attn_dropout.p or 0.0)
+  end
   attn_output = attn_output:reshape(batch, seq, -1):contiguous()
   attn_output = self.c_proj(attn_output)
   attn_output = self.resid_dropout(attn_output)
@@ -98,7 +124,7 @@ function GPT2Model:init(config)
   self.config = config
   self.wte = nn.Embedding(config.vocab, config.hidden)
   self.wpe = nn.Embedding(config.positions, config.hidden)
-  self.drop = nn.Dropout(config.dropout)
+  self.drop = nn.Dropout(config.embedding_dropout or config.dropout)
   local blocks = {}
   for i = 1, config.layers do
     blocks[i] = GPT2Block(config)
@@ -106,7 +132,17 @@ function GPT2Model:init(config)
   self.h = nn.ModuleList(blocks)
   self.ln_f = nn.LayerNorm(config.hidden)
 end
+-- PreTrainedModel.warn_if_padding_and_no_attention_mask: looks for the padding token at both ends, when there is one
+local function warn_if_padding(config, input_ids)
+  local function contains(self)
+    self:eq(0):all():item()
+  end
+  if config.has_pad_token then
+    contains(input_ids:index(torch.zeros({ 2 }, torch.int64), 1))
+  end
+end
 function GPT2Model:forward(input_ids)
+  warn_if_padding(self.config, input_ids)
   local inputs_embeds = self.wte(input_ids)
   local position_ids = torch.arange(inputs_embeds:size(1)) + 0
   position_ids = position_ids:unsqueeze(0)
@@ -122,7 +158,8 @@ function GPT2Model:forward(input_ids)
 end
 
 gpt2.GPT2LMHeadModel = nn.class()
--- config: hidden intermediate layers heads vocab positions dropout act attention tie_embeddings
+-- config: hidden intermediate layers heads vocab positions dropout act attention tie_embeddings; and, where they differ,
+-- attention_dropout embedding_dropout upcast_attention has_pad_token
 function gpt2.GPT2LMHeadModel:init(config)
   self.config = config
   self.transformer = GPT2Model(config)

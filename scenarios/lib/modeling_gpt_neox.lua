@@ -40,8 +40,8 @@ function GPTNeoXAttention:init(config)
   self.scaling = self.head_size ^ -0.5
   self.attention_interface = hf.attention_interface(config)
   self.training = true
-  self.query_key_value = nn.Linear(config.hidden, 3 * config.hidden)
-  self.dense = nn.Linear(config.hidden, config.hidden)
+  self.query_key_value = nn.Linear(config.hidden, 3 * config.hidden, config.attention_bias ~= false)
+  self.dense = nn.Linear(config.hidden, config.hidden, config.attention_bias ~= false)
 end
 function GPTNeoXAttention:forward(hidden_states, attention_mask, position_embeddings)
   local batch, seq = hidden_states:size(0), hidden_states:size(1)

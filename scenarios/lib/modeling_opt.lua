@@ -13,16 +13,20 @@ function OPTLearnedPositionalEmbedding:forward(position_ids)
   return torch.embedding(self.weight, position_ids + self.offset)
 end
 
+local function layer_norm(config)
+  return nn.LayerNorm(config.hidden, true, config.affine ~= false)
+end
+
 local OPTAttention = nn.class()
 function OPTAttention:init(config)
   self.head_dim = config.hidden // config.heads
   self.dropout = config.attention_dropout
   self.attention_interface = hf.attention_interface(config)
   self.training = true
-  self.k_proj = nn.Linear(config.hidden, config.hidden)
-  self.v_proj = nn.Linear(config.hidden, config.hidden)
-  self.q_proj = nn.Linear(config.hidden, config.hidden)
-  self.out_proj = nn.Linear(config.hidden, config.hidden)
+  self.k_proj = nn.Linear(config.hidden, config.hidden, config.bias ~= false)
+  self.v_proj = nn.Linear(config.hidden, config.hidden, config.bias ~= false)
+  self.q_proj = nn.Linear(config.hidden, config.hidden, config.bias ~= false)
+  self.out_proj = nn.Linear(config.hidden, config.hidden, config.bias ~= false)
 end
 function OPTAttention:forward(hidden_states, attention_mask)
   local bsz, tgt_len = hidden_states:size(0), hidden_states:size(1)
@@ -43,29 +47,40 @@ local OPTDecoderLayer = nn.class()
 function OPTDecoderLayer:init(config)
   self.self_attn = OPTAttention(config)
   self.dropout = config.dropout
+  self.norm_before = config.norm_before ~= false
   self.training = true
   self.activation_fn = hf.activation(config.act)
-  self.self_attn_layer_norm = nn.LayerNorm(config.hidden)
-  self.fc1 = nn.Linear(config.hidden, config.intermediate)
-  self.fc2 = nn.Linear(config.intermediate, config.hidden)
-  self.final_layer_norm = nn.LayerNorm(config.hidden)
+  self.self_attn_layer_norm = layer_norm(config)
+  self.fc1 = nn.Linear(config.hidden, config.intermediate, config.bias ~= false)
+  self.fc2 = nn.Linear(config.intermediate, config.hidden, config.bias ~= false)
+  self.final_layer_norm = layer_norm(config)
 end
 function OPTDecoderLayer:forward(hidden_states, attention_mask)
   local residual = hidden_states
-  hidden_states = self.self_attn_layer_norm(hidden_states)
+  if self.norm_before then
+    hidden_states = self.self_attn_layer_norm(hidden_states)
+  end
   local _
   hidden_states, _ = self.self_attn(hidden_states, attention_mask)
   hidden_states = torch.dropout(hidden_states, self.dropout, self.training)
   hidden_states = residual + hidden_states
+  if not self.norm_before then
+    hidden_states = self.self_attn_layer_norm(hidden_states)
+  end
   local shape = hidden_states.shape
   hidden_states = hidden_states:reshape(-1, hidden_states:size(-1))
   residual = hidden_states
-  hidden_states = self.final_layer_norm(hidden_states)
+  if self.norm_before then
+    hidden_states = self.final_layer_norm(hidden_states)
+  end
   hidden_states = self.fc1(hidden_states)
   hidden_states = self.activation_fn(hidden_states)
   hidden_states = self.fc2(hidden_states)
   hidden_states = torch.dropout(hidden_states, self.dropout, self.training)
   hidden_states = (residual + hidden_states):view(shape)
+  if not self.norm_before then
+    hidden_states = self.final_layer_norm(hidden_states)
+  end
   return hidden_states
 end
 
@@ -78,7 +93,9 @@ function OPTDecoder:init(config)
     self.project_out = nn.Linear(config.hidden, config.embedding, false)
     self.project_in = nn.Linear(config.embedding, config.hidden, false)
   end
-  self.final_layer_norm = nn.LayerNorm(config.hidden)
+  if config.norm_before ~= false and config.final_norm ~= false then
+    self.final_layer_norm = layer_norm(config)
+  end
   local layers = {}
   for i = 1, config.layers do
     layers[i] = OPTDecoderLayer(config)
@@ -100,7 +117,9 @@ function OPTDecoder:forward(input_ids)
   for i = 0, self.layers.length - 1 do
     hidden_states = self.layers[i](hidden_states, causal_mask, position_ids)
   end
-  hidden_states = self.final_layer_norm(hidden_states)
+  if self.final_layer_norm then
+    hidden_states = self.final_layer_norm(hidden_states)
+  end
   if self.project_out then
     hidden_states = self.project_out(hidden_states)
   end
@@ -108,7 +127,7 @@ function OPTDecoder:forward(input_ids)
 end
 
 -- config: hidden intermediate layers heads vocab positions embedding dropout attention_dropout act attention
--- tie_embeddings
+-- tie_embeddings; and, all on when nil: bias, affine (weights of the norms), norm_before (of attention and MLP), final_norm
 opt.ForCausalLM = nn.class()
 function opt.ForCausalLM:init(config)
   self.config = config

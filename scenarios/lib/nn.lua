@@ -46,8 +46,11 @@ function nn.Embedding:forward(input)
   return torch.embedding(self.weight, input)
 end
 nn.LayerNorm = nn.class()
-function nn.LayerNorm:init(normalized_shape, bias)
+function nn.LayerNorm:init(normalized_shape, bias, elementwise_affine)
   self.normalized_shape = type(normalized_shape) == "table" and normalized_shape or { normalized_shape }
+  if elementwise_affine == false then
+    return
+  end
   self.weight = nn.Parameter(torch.empty(self.normalized_shape))
   if bias ~= false then
     self.bias = nn.Parameter(torch.empty(self.normalized_shape))
@@ -146,6 +149,21 @@ function nn.Conv2d:init(in_channels, out_channels, kernel_size, options)
 end
 function nn.Conv2d:forward(input)
   return torch.conv2d(input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
+end
+
+-- options: stride padding dilation groups bias
+nn.Conv1d = nn.class()
+function nn.Conv1d:init(in_channels, out_channels, kernel_size, options)
+  local o = options or {}
+  self.stride, self.padding, self.dilation = { o.stride or 1 }, { o.padding or 0 }, { o.dilation or 1 }
+  self.groups = o.groups or 1
+  self.weight = nn.Parameter(torch.empty({ out_channels, in_channels // self.groups, kernel_size }))
+  if o.bias ~= false then
+    self.bias = nn.Parameter(torch.empty({ out_channels }))
+  end
+end
+function nn.Conv1d:forward(input)
+  return torch.conv1d(input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
 end
 
 nn.BatchNorm2d = nn.class()

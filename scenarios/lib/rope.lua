@@ -23,13 +23,21 @@ function compute.linear(dim, r)
   return inv_freq
 end
 
+-- In a forward, outside of the device that the model is built on, the numbers are made in host memory first.
+local function numbers_from_host(dim)
+  local default = torch.set_default_device("cpu")
+  local numbers = torch.empty({ dim // 2 }, torch.float32) -- arange(0, dim, 2)
+  torch.set_default_device(default)
+  return numbers:cuda()
+end
+
 function compute.dynamic(dim, r, seq_len)
-  local base = r.theta
-  if seq_len then
-    seq_len = torch.maximum(seq_len, torch.scalar_tensor(torch.int64))
-    base = base * ((r.factor * seq_len / r.positions) - (r.factor - 1)) ^ (dim / (dim - 2))
+  if not seq_len then
+    return 1.0 / (r.theta ^ (torch.arange(0, dim, 2, torch.int64):to(torch.float32) / dim))
   end
-  local inv_freq = 1.0 / (base ^ (torch.arange(0, dim, 2, torch.int64):to(torch.float32) / dim))
+  seq_len = torch.maximum(seq_len, torch.scalar_tensor(torch.int64))
+  local base = r.theta * ((r.factor * seq_len / r.positions) - (r.factor - 1)) ^ (dim / (dim - 2))
+  local inv_freq = 1.0 / (base ^ (numbers_from_host(dim) / dim))
   return inv_freq
 end
 

@@ -70,7 +70,7 @@ static bool make_facts(const struct cli *cli, const struct source_result *result
         facts->params[i] =
             (struct report_param){info->params.at[i].name, info->params.at[i].value_text};
     for (size_t i = 0; i < info->notes.count; i++)
-        text_format(&facts->notes, "%s%s", i ? "\n" : "", info->notes.at[i]);
+        text_format(&facts->notes, "%s%s", i ? "; " : "", info->notes.at[i]);
     facts->run = (struct report_run){.scenario = cli->files[0],
                                      .params = facts->params,
                                      .param_count = info->params.count,

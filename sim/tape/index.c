@@ -18,9 +18,10 @@ static struct tensor *new_int64s(struct tape *tape, int64_t count) {
 /* index_put_(accumulate=True): the linear index is made in two steps, then sorted together with its
  * origin, so that equal ones can be summed (Indexing.cu index_put_with_sort_kernel). */
 static void accumulate_rows(struct tape *tape, struct tensor *into, unsigned dim, int64_t n,
-                            const struct tensor *grad) {
+                            struct tensor *grad) {
     struct tensor *wrapped = new_int64s(tape, n), *linear = new_int64s(tape, n);
     tensor_unref(tape, wrapped);
+    struct tensor *values = aten_contiguous(tape, grad);
     struct tensor *sorted = new_int64s(tape, n), *origin = new_int64s(tape, n),
                   *range = new_int64s(tape, n);
     int64_t rows = 1; /* of `into`, numbered over all dims up to this one */
@@ -34,6 +35,7 @@ static void accumulate_rows(struct tape *tape, struct tensor *into, unsigned dim
                 grad->dtype);
     tensor_unref(tape, origin);
     tensor_unref(tape, sorted);
+    tensor_unref(tape, values);
     tensor_unref(tape, linear);
 }
 

@@ -38,6 +38,9 @@ say '{"model_type": "llama", "quantization_config": {"bits": 4}}'
 say '{"model_type": "llama", "output_hidden_states": true}'
 say '{"model_type": "llama", "architectures": ["LlamaForSequenceClassification"]}'
 say '{"model_type": "qwen2", "layer_types": ["linear_attention"]}'
+say '{"model_type": "gpt2", "n_embd": 64, "hidden_size": 32}'
+say '{"model_type": "t5", "feed_forward_proj": "gated-xielu"}'
+say '{"model_type": "whisper", "apply_spec_augment": true}'
 say '{"model_type": "mamba"}'
 say '{"architectures": ["LlamaForCausalLM"]}'
 say '{"model_type": "gemma3", "text_config": {}}'
@@ -47,3 +50,26 @@ try run some.json
 try scenario some.json
 try scenario "$ROOT/scenarios/mlp.lua"
 try scenario missing.json
+# an adapter needs the config of its base
+cat >adapter_config.json <<'JSON'
+{ "peft_type": "LORA", "base_model_name_or_path": "hub/name", "r": 4, "lora_dropout": 0.1, "target_modules": ["q_proj", "v_proj"],
+  "modules_to_save": null, "task_type": "CAUSAL_LM", "some_key": 1 }
+JSON
+try run adapter_config.json --no-view --set batch=2 --set steps=1 | sed '/FITS/q' | grep -E 'lora|FITS|exit'
+try scenario adapter_config.json | tail -n 12
+vramsim scenario adapter_config.json -o adapter.lua
+vramsim dump requests adapter_config.json | sed 1d >a
+vramsim dump requests adapter.lua | sed 1d >b
+cmp a b && wc -l <a
+say_adapter() { printf '%s\n' "$1" >bad.json && try run bad.json --no-view; }
+say_adapter '{"peft_type": "LORA", "r": 4, "target_modules": ".*_proj"}'
+say_adapter '{"peft_type": "LORA", "r": 4, "target_modules": ["nowhere"]}'
+say_adapter '{"peft_type": "LORA", "r": 0}'
+say_adapter '{"peft_type": "LORA", "use_dora": true}'
+say_adapter '{"peft_type": "LORA", "init_lora_weights": "pissa"}'
+say_adapter '{"peft_type": "IA3"}'
+mkdir alone && cp adapter_config.json alone
+try run alone/adapter_config.json
+# models that take something else than text
+printf '%s\n' '{"model_type": "whisper", "d_model": 64, "encoder_attention_heads": 2, "decoder_attention_heads": 2, "num_mel_bins": 8}' >w.json
+try scenario w.json
