@@ -1,5 +1,6 @@
 -- config_encoders.lua: rows of config_families.lua: models with an encoder: bert, roberta, t5, vit, whisper.
 local training = use "training"
+local cudnn = use "cudnn"
 local hf = use "hf"
 local rows = {}
 
@@ -109,6 +110,7 @@ rows.t5 = {
 rows.vit = {
   architecture = "ViTForImageClassification",
   task = "image",
+  parameters = { cudnn.workspace },
   linear_layers = { "q_proj", "k_proj", "v_proj", "o_proj", "fc1", "fc2", "classifier" },
   keys = {
     "hidden_size", 768, "num_hidden_layers", 12, "num_attention_heads", 12, "intermediate_size", 3072, "hidden_act", "gelu",
@@ -117,6 +119,7 @@ rows.vit = {
   },
   inert = { "encoder_stride", "pooler_output_size", "pooler_act" },
   build = function(p)
+    cudnn.configure(p)
     return build(use("modeling_vit").ForImageClassification, {
       hidden = p.hidden_size,
       intermediate = p.intermediate_size,
@@ -144,6 +147,7 @@ local random_layers = {
 rows.whisper = {
   architecture = "WhisperForConditionalGeneration",
   task = "speech",
+  parameters = { cudnn.workspace },
   linear_layers = { "k_proj", "v_proj", "q_proj", "out_proj", "fc1", "fc2" },
   keys = {
     "vocab_size", 51865, "num_mel_bins", 80, "encoder_layers", 4, "encoder_attention_heads", 6, "decoder_layers", 4,
@@ -167,6 +171,7 @@ rows.whisper = {
     },
   },
   build = function(p)
+    cudnn.configure(p)
     return build(use("modeling_whisper").ForConditionalGeneration, {
       hidden = p.d_model,
       encoder_layers = p.encoder_layers,

@@ -127,6 +127,11 @@ config_keys.inert = {
   "router_aux_loss_coef", "target_lookbehind", "temperature", "top_k", "top_p", "typical_p",
 }
 
+-- Whether a quantization_config asks for bitsandbytes' weights of 4 bits.
+function config_keys.is_4bit(value)
+  return type(value) == "table" and value.load_in_4bit == true and (value.quant_method or "bitsandbytes") == "bitsandbytes"
+end
+
 local function is_on(value)
   return value == true
 end
@@ -134,10 +139,10 @@ end
 -- KEY = { when(value) -> bool, what is not modelled and what to do }
 config_keys.refused = {
   quantization_config = {
-    function()
-      return true
+    function(value)
+      return not config_keys.is_4bit(value)
     end,
-    "quantised weights are not modelled: take the key out, and the weights are those of dtype",
+    "only bitsandbytes' load_in_4bit is modelled: take the key out, and the weights are those of dtype",
   },
   output_hidden_states = { is_on, "kept hidden states are not modelled: set it to false" },
   output_attentions = { is_on, "kept attention weights are not modelled: set it to false" },

@@ -178,6 +178,17 @@ local function append(rows, more)
   end
 end
 
+-- quantization_config sets the default of the parameter for it.
+local function set_quantization(rows, config)
+  local quantization = config.quantization_config
+  for _, row in ipairs(rows) do
+    if row[1] == "quantize" and config_keys.is_4bit(quantization) then
+      row[2] = quantization.bnb_4bit_use_double_quant == true and "nf4_double" or "nf4"
+    end
+  end
+  return rows
+end
+
 -- The rows for parameters{}: the config's keys, what goes in, the loop's.
 local function make_rows(config, path, family, adapter_rows)
   local values, unknown, defaults = read_keys(config, path, family)
@@ -201,10 +212,10 @@ local function make_rows(config, path, family, adapter_rows)
   })
   append(rows, adapter_rows)
   if family.task == "language" then
-    return language_model.parameters(rows, family.has_cache), unknown
+    return set_quantization(language_model.parameters(rows, family.has_cache), config), unknown
   end
   append(rows, finetune.rows)
-  return training.parameters(rows), unknown
+  return set_quantization(training.parameters(rows), config), unknown
 end
 
 local function check_architecture(p, path, family)
@@ -260,7 +271,9 @@ function from_config.inputs(p)
 end
 
 local function train(p)
-  local model = from_config.model(p)
+  local model = finetune.build(p, function()
+    return from_config.model(p)
+  end)
   finetune.apply(p, model)
   local x, labels = from_config.inputs(p)
   training.run(p, model, function()
@@ -315,7 +328,7 @@ end
 -- Keys that are no parameters, but say what the steps are.
 local kept = {
   "rope_scaling", "rope_parameters", "rope_theta", "rope_local_base_freq", "partial_rotary_factor", "rotary_pct", "architectures",
-  "torch_dtype", "dtype",
+  "torch_dtype", "dtype", "quantization_config",
 }
 
 -- The path for a comment, unless it would end the line.
@@ -391,7 +404,9 @@ function from_config.write(config, path, base, base_path)
   lines[#lines + 1] = adapter and 'local p = from_config.parameters(config, "config", adapter)'
     or "local p = from_config.parameters(config)"
   add_lines(lines, family.task == "language" and { "", "language_model.run(p, from_config.model)", "" } or {
-    "local model = from_config.model(p)",
+    "local model = finetune.build(p, function()",
+    "  return from_config.model(p)",
+    "end)",
     "finetune.apply(p, model)",
     "local x, labels = from_config.inputs(p)",
     "",

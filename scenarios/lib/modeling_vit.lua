@@ -21,6 +21,15 @@ function ViTEmbeddings:init(config)
   self.position_embeddings = nn.Parameter(torch.empty({ 1, self.patch_embeddings.num_patches + 1, config.hidden }))
   self.dropout = nn.Dropout(config.dropout)
 end
+-- nn.init.trunc_normal_: looks for values out of bounds, of which there are none at 100 standard deviations
+local function trunc_normal_(tensor)
+  local mask = tensor:lt(-2.0):bitwise_and(tensor:gt(2.0))
+  mask:all():item()
+end
+function ViTEmbeddings:init_weights()
+  torch.no_grad(trunc_normal_, self.position_embeddings)
+  torch.no_grad(trunc_normal_, self.cls_token)
+end
 function ViTEmbeddings:forward(pixel_values)
   local batch_size = pixel_values:size(0)
   local embeddings = self.patch_embeddings(pixel_values)
@@ -101,6 +110,7 @@ function ViTModel:init(config)
   end
   self.layers = nn.ModuleList(layers)
   self.layernorm = nn.LayerNorm(config.hidden)
+  self.embeddings:init_weights() -- post_init
 end
 function ViTModel:forward(pixel_values)
   pixel_values = pixel_values:to(self.embeddings.patch_embeddings.projection.weight.dtype)

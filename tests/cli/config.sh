@@ -10,15 +10,15 @@ cat >config.json <<'JSON'
   "my_own_key": [1, 2], "id2label": { "0": "LABEL_0" }
 }
 JSON
-try run config.json --help-scenario
-try run config.json --no-view --set batch=2 --set steps=1 | sed '/FITS/q'
+try run config.json --help-scenario | sed '/^  attention /q' # what follows is the training loop's
+try run config.json --no-view --set batch=2 --set steps=1 | grep -E 'vocab|rope_type|not known|FITS'
 try scenario config.json
 try scenario config.json -o scenario.lua
 # the same step
 vramsim dump requests config.json --set batch=2 >from_config
 vramsim dump requests scenario.lua --set batch=2 >from_lua
 sed 1d from_config >a && sed 1d from_lua >b && cmp a b && wc -l <a
-try run config.json --set hidden_sise=4 --no-view
+try run config.json --set hidden_sise=4 --no-view | sed 's/; known:.*//'
 try validate config.json config.json
 # what is wrong is told with its place and what would be right
 say() { printf '%s\n' "$1" >bad.json && try run bad.json --no-view; }
@@ -55,7 +55,7 @@ cat >adapter_config.json <<'JSON'
 { "peft_type": "LORA", "base_model_name_or_path": "hub/name", "r": 4, "lora_dropout": 0.1, "target_modules": ["q_proj", "v_proj"],
   "modules_to_save": null, "task_type": "CAUSAL_LM", "some_key": 1 }
 JSON
-try run adapter_config.json --no-view --set batch=2 --set steps=1 | sed '/FITS/q' | grep -E 'lora|FITS|exit'
+try run adapter_config.json --no-view --set batch=2 --set steps=1 | grep -E 'lora|not known|FITS'
 try scenario adapter_config.json | tail -n 12
 vramsim scenario adapter_config.json -o adapter.lua
 vramsim dump requests adapter_config.json | sed 1d >a
