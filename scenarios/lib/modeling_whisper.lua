@@ -179,8 +179,8 @@ end
 local WhisperModel = nn.class()
 function WhisperModel:init(config)
   self.encoder = WhisperEncoder(config)
+  self.encoder:init_weights(config) -- its post_init
   self.decoder = WhisperDecoder(config)
-  self.encoder:init_weights(config) -- post_init
 end
 function WhisperModel:forward(input_features, decoder_input_ids)
   local encoder_outputs = self.encoder(input_features)
