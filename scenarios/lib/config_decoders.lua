@@ -39,6 +39,10 @@ end
 -- The kinds of layers: as given, or as the family has it.
 local function layer_types(p, slides)
   local kinds = {}
+  if #p.layer_types > 0 and #p.layer_types < p.num_hidden_layers then
+    error(string.format("%s: layer_types: %d kinds for %d layers (num_hidden_layers)", p.path, #p.layer_types,
+      p.num_hidden_layers), 0)
+  end
   for i = 1, p.num_hidden_layers do
     if #p.layer_types > 0 then
       kinds[i] = p.layer_types[i] == 1 and "sliding" or "full"
@@ -264,6 +268,7 @@ rows.deepseek_v3 = {
     "num_nextn_predict_layers", "num_mtp_layers",
   },
   build = function(p)
+    check_multiple(p, "n_routed_experts", "n_group")
     return decoder(p, {
       model = "deepseek_v3",
       head_dim = p.qk_rope_head_dim,

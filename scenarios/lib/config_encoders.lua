@@ -17,6 +17,7 @@ end
 local function bert(defaults, is_roberta)
   return {
     task = "masked",
+    learned_positions = "max_position_embeddings",
     lora_targets = { "query", "value" },
     linear_layers = { "query", "key", "value", "dense" },
     keys = {
@@ -147,6 +148,7 @@ local random_layers = {
 rows.whisper = {
   architecture = "WhisperForConditionalGeneration",
   task = "speech",
+  learned_positions = "max_target_positions",
   parameters = { cudnn.workspace },
   linear_layers = { "k_proj", "v_proj", "q_proj", "out_proj", "fc1", "fc2" },
   keys = {

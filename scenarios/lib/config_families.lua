@@ -6,6 +6,7 @@
 --   inert          keys of no matter to memory, beside those of config_keys.lua
 --   refused        KEY = { when(value), what to do }, likewise
 --   theta          rope_theta, for models with rotary embeddings; local_theta: of the layers that slide
+--   learned_positions   the key that says how long a sequence can be; unused_positions: so many are not for tokens
 --   rope_kinds     kinds of scaling, when not all; renamed_kinds: OLD = NEW
 --   parameters     rows for parameters{} that are no keys
 --   only_eager     there is no other attention

@@ -15,6 +15,7 @@ end
 
 rows.gpt2 = {
   architecture = "GPT2LMHeadModel",
+  learned_positions = "n_positions",
   keys = {
     "vocab_size", 50257, "n_positions", 1024, "n_embd", 768, "n_layer", 12, "n_head", 12, "n_inner", 0,
     "activation_function", "gelu_new", "resid_pdrop", 0.1, "embd_pdrop", 0.1, "attn_pdrop", 0.1, "tie_word_embeddings", true,
@@ -73,6 +74,7 @@ rows.gpt_neox = {
 
 rows.opt = {
   architecture = "OPTForCausalLM",
+  learned_positions = "max_position_embeddings",
   keys = {
     "vocab_size", 50272, "hidden_size", 768, "num_hidden_layers", 12, "ffn_dim", 3072, "max_position_embeddings", 2048,
     "do_layer_norm_before", true, "_remove_final_layer_norm", false, "word_embed_proj_dim", 0, "dropout", 0.1,
@@ -142,6 +144,10 @@ rows.falcon = {
   inert = { "apply_residual_connection_post_layernorm" },
   build = function(p)
     local norms = p.num_ln_in_parallel_attn
+    if p.num_kv_heads > 0 and p.num_attention_heads % p.num_kv_heads ~= 0 then
+      error(string.format("%s: num_attention_heads %d: expected a multiple of num_kv_heads %d", p.path, p.num_attention_heads,
+        p.num_kv_heads), 0)
+    end
     if norms == 0 and p.new_decoder_architecture then
       norms = 2
     end

@@ -13,14 +13,20 @@ local function get(object, key)
   end
 end
 
+-- rope_scaling or rope_parameters as they stand, {} when there is none; nil: no object.
+function config_rope.dict(config)
+  local scaling = get(config, "rope_scaling") or get(config, "rope_parameters") or {}
+  return type(scaling) == "table" and #scaling == 0 and scaling or nil
+end
+
 -- The scaling as the config has it: rope_scaling goes before rope_parameters. nested: the kind of layers, where these
 -- have dicts of their own.
 local function scaling_of(config, nested)
-  local scaling = get(config, "rope_scaling") or get(config, "rope_parameters") or {}
-  if nested and type(scaling) == "table" and type(get(scaling, nested)) == "table" then
+  local scaling = config_rope.dict(config)
+  if nested and type(get(scaling, nested)) == "table" then
     scaling = get(scaling, nested)
   end
-  return type(scaling) == "table" and scaling or {}
+  return scaling
 end
 
 local function kind_of(scaling, family)
@@ -34,6 +40,9 @@ function config_rope.rows(config, family, path, fail)
     return {}
   end
   local one_of = family.rope_kinds or kinds
+  if not config_rope.dict(config) then
+    fail(path, "rope_scaling: expected an object, or null")
+  end
   local kind, known = kind_of(scaling_of(config, "full_attention"), family), false
   for _, name in ipairs(one_of) do
     known = known or name == kind
@@ -84,6 +93,11 @@ end
 function config_rope.layer_types(names)
   if type(names) ~= "table" then
     return nil
+  end
+  for key in pairs(names) do
+    if type(key) ~= "number" then
+      return nil
+    end
   end
   local numbers = {}
   for i, name in ipairs(names) do

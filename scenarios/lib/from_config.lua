@@ -80,6 +80,11 @@ local function checked(path, key, value, default)
   if type(value) ~= type(default) or math.type(value) ~= math.type(default) then
     fail(path, "%s: found %s, expected %s", key, shown(value), type_name(default))
   end
+  for _, member in ipairs(type(value) == "table" and value or {}) do
+    if math.type(member) ~= "integer" then
+      fail(path, "%s: found %s in the list, expected integers", key, shown(member))
+    end
+  end
   if row.min and value < row.min or row.max and value > row.max then
     fail(path, "%s: found %s, expected %s %s", key, tostring(value), value < row.min and "at least" or "at most",
       tostring(value < row.min and row.min or row.max))
@@ -230,6 +235,21 @@ local function check_architecture(p, path, family)
     family.architecture)
 end
 
+-- Learned positions end.
+local function check_length(p, path, family)
+  if not family.learned_positions then
+    return
+  end
+  local positions = p[family.learned_positions] - (family.unused_positions or 0)
+  local longest = p.seq
+  for _, length in ipairs(p.lengths or {}) do
+    longest = math.max(longest, length)
+  end
+  if longest > positions then
+    fail(path, "seq %d: the model has positions for %d tokens (%s)", longest, positions, family.learned_positions)
+  end
+end
+
 local function name_unknown(unknown)
   if #unknown > 0 then
     note("keys that are not known, and have no effect here: " .. table.concat(unknown, ", "))
@@ -250,6 +270,7 @@ function from_config.parameters(config, path, adapter, adapter_path)
   local rows, unknown = make_rows(config, path, family, adapter_rows)
   local p = parameters(rows)
   check_architecture(p, path, family)
+  check_length(p, path, family)
   name_unknown(unknown)
   name_unknown(unknown_too)
   if config.auto_map and config.auto_map ~= null then
