@@ -16,7 +16,6 @@ end
 -- Keys that change the step when they are given: what is not modelled, and what to do.
 local refused = {
   modules_to_save = "layers trained whole beside the adapters are not modelled: take the key out",
-  use_dora = "DoRA is not modelled: set it to false",
   use_qalora = "QALoRA is not modelled: set it to false",
   use_bdlora = "is not modelled: set it to false",
   lora_bias = "biases of adapters are not modelled: set it to false",
@@ -38,7 +37,7 @@ local refused = {
 }
 
 local known = {
-  peft_type = true, r = true, lora_dropout = true, target_modules = true, bias = true, init_lora_weights = true,
+  peft_type = true, r = true, use_dora = true, lora_dropout = true, target_modules = true, bias = true, init_lora_weights = true,
   -- of no matter to memory
   task_type = true, auto_mapping = true, peft_version = true, base_model_name_or_path = true, revision = true,
   inference_mode = true, lora_alpha = true, fan_in_fan_out = true, use_rslora = true, alpha_pattern = true, layers_pattern = true,
@@ -62,6 +61,9 @@ local function check(adapter, path, fail)
   check_value(adapter, path, fail, "lora_dropout", function(value)
     return type(value) == "number" and value >= 0 and value < 1
   end, "a number from 0 to 1")
+  check_value(adapter, path, fail, "use_dora", function(value)
+    return type(value) == "boolean"
+  end, "true or false")
   check_value(adapter, path, fail, "bias", function(value)
     return value == "none"
   end, "'none': trained biases are not modelled")
@@ -108,6 +110,7 @@ function config_adapter.read(adapter, path, fail, family)
     { "lora", math.type(r) == "integer" and r or 8, "rank of the LoRA adapters, which alone are trained; 0 = none", min = 0 },
     { "lora_targets", "adapter", "layers with adapters: the adapter's, or as other scenarios have it",
       one_of = { "adapter", "qv", "qkvo", "all" } },
+    { "dora", adapter.use_dora == true, "adapters with a magnitude (DoRA)" },
     { "lora_dropout", type(dropout) == "number" and dropout + 0.0 or 0.0, "dropout before the adapters", min = 0, max = 1 },
   }, targets_of(adapter, path, fail, family), unknown
 end

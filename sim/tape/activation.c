@@ -201,7 +201,7 @@ static const struct backward_op pow_backward = {"PowBackward0", backward_pow};
  * duration (ATen Pow.cpp, pow_Scalar_out: wrapped_scalar_tensor(base, exp.device())). */
 static struct tensor *pow_of_number(struct tape *tape, struct tensor *exponent, bool floating) {
     struct tensor *out =
-        elementwise(tape, "pow", aten_scalar_type(exponent, floating), &exponent, 1);
+        elementwise(tape, "pow", aten_scalar_type(tape, exponent, floating), &exponent, 1);
     struct shape scalar = {.ndim = 0};
     if (!exponent->host)
         tensor_unref(tape, aten_full(tape, &scalar, floating ? DTYPE_FLOAT64 : DTYPE_INT64));
@@ -223,7 +223,7 @@ static void run_pow(struct tape *tape, struct op_call *call) {
     }
     struct node *node = node_create(tape, &pow_backward, &t, 1, 1);
     node_save(tape, node, 0, t);
-    enum dtype dtype = aten_scalar_type(t, call->arg[1].floating);
+    enum dtype dtype = aten_scalar_type(tape, t, call->arg[1].floating);
     struct tensor *out = elementwise(tape, "pow", dtype, &t, 1);
     node_set_output(node, out, 0);
     node_finish(tape, node);

@@ -15,7 +15,8 @@ struct tensor *aten_zeros_like(struct tape *tape, struct tensor *t);
 
 /* elementwise.c. A scalar operand is a Python number: `floating` tells int from float. */
 enum dtype aten_result_type(const struct tensor *a, const struct tensor *b);
-enum dtype aten_scalar_type(const struct tensor *a, bool floating); /* of a and a number */
+/* Of a and a number: a floating one makes integers the default type. */
+enum dtype aten_scalar_type(const struct tape *tape, const struct tensor *a, bool floating);
 struct tensor *aten_add(struct tape *tape, struct tensor *a, struct tensor *b);
 void aten_add_(struct tape *tape, struct tensor *a, struct tensor *b); /* below autograd */
 void aten_add_recorded_(struct tape *tape, struct tensor *self, struct tensor *other);

@@ -88,9 +88,9 @@ enum dtype aten_result_type(const struct tensor *a, const struct tensor *b) {
     return dtype_promote(a->dtype, b->dtype);
 }
 
-enum dtype aten_scalar_type(const struct tensor *a, bool floating) {
+enum dtype aten_scalar_type(const struct tape *tape, const struct tensor *a, bool floating) {
     if (floating && !dtype_is_float(a->dtype))
-        return DTYPE_FLOAT32;
+        return tape->default_dtype;
     if (!floating && a->dtype == DTYPE_BOOL)
         return DTYPE_INT64;
     return a->dtype;
@@ -142,7 +142,7 @@ void aten_add_(struct tape *tape, struct tensor *a, struct tensor *b) {
 
 struct tensor *aten_add_scalar(struct tape *tape, struct tensor *a, bool floating) {
     struct node *node = node_create(tape, &add_backward, &a, 1, 1);
-    struct tensor *out = elementwise(tape, "add", aten_scalar_type(a, floating), &a, 1);
+    struct tensor *out = elementwise(tape, "add", aten_scalar_type(tape, a, floating), &a, 1);
     node_set_output(node, out, 0);
     node_finish(tape, node);
     return out;
@@ -218,7 +218,7 @@ struct tensor *aten_div(struct tape *tape, struct tensor *a, struct tensor *b) {
         node_save(tape, node, 1, a);
     enum dtype dtype = aten_result_type(a, b);
     struct tensor *out =
-        elementwise(tape, "div", dtype_is_float(dtype) ? dtype : DTYPE_FLOAT32, in, 2);
+        elementwise(tape, "div", dtype_is_float(dtype) ? dtype : tape->default_dtype, in, 2);
     node_set_output(node, out, 0);
     node_finish(tape, node);
     return out;
@@ -234,11 +234,11 @@ static struct tensor *scale(struct tape *tape, const char *name, const struct ba
 }
 
 struct tensor *aten_mul_scalar(struct tape *tape, struct tensor *a, bool floating) {
-    return scale(tape, "mul", &mul_backward, a, aten_scalar_type(a, floating));
+    return scale(tape, "mul", &mul_backward, a, aten_scalar_type(tape, a, floating));
 }
 
 struct tensor *aten_div_scalar(struct tape *tape, struct tensor *a) {
-    return scale(tape, "div", &div_backward, a, aten_scalar_type(a, true));
+    return scale(tape, "div", &div_backward, a, aten_scalar_type(tape, a, true));
 }
 
 /* ---- copies and casts ---- */
@@ -311,8 +311,8 @@ static void run_sub(struct tape *tape, struct op_call *call) {
     } else {
         struct node *node =
             node_create(tape, &sub_backward, (struct tensor *[]){NULL, b->tensor}, 2, 1);
-        struct tensor *out =
-            elementwise(tape, "rsub", aten_scalar_type(b->tensor, a->floating), &b->tensor, 1);
+        struct tensor *out = elementwise(
+            tape, "rsub", aten_scalar_type(tape, b->tensor, a->floating), &b->tensor, 1);
         node_set_output(node, out, 0);
         node_finish(tape, node);
         op_give(call, out);
@@ -344,7 +344,7 @@ static const struct backward_op reciprocal_backward = {"ReciprocalBackward0", ba
 
 static struct tensor *reciprocal(struct tape *tape, struct tensor *t) {
     struct node *node = node_create(tape, &reciprocal_backward, &t, 1, 1);
-    struct tensor *out = elementwise(tape, "reciprocal", aten_scalar_type(t, true), &t, 1);
+    struct tensor *out = elementwise(tape, "reciprocal", aten_scalar_type(tape, t, true), &t, 1);
     node_save(tape, node, 0, out);
     node_set_output(node, out, 0);
     node_finish(tape, node);
@@ -480,7 +480,7 @@ static void run_floor_divide(struct tape *tape, struct op_call *call) {
     if (!in[0])
         in[0] = in[1];
     enum dtype dtype =
-        tensors == 2 ? aten_result_type(in[0], in[1]) : aten_scalar_type(in[0], floating);
+        tensors == 2 ? aten_result_type(in[0], in[1]) : aten_scalar_type(tape, in[0], floating);
     op_give(call, elementwise(tape, "floor_divide", dtype, in, tensors));
 }
 
@@ -527,8 +527,8 @@ struct tensor *aten_where(struct tape *tape, struct tensor *condition, struct te
 static void run_where(struct tape *tape, struct op_call *call) {
     struct op_arg *a = &call->arg[1], *b = &call->arg[2];
     enum dtype dtype = a->tensor && b->tensor ? aten_result_type(a->tensor, b->tensor)
-                       : a->tensor            ? aten_scalar_type(a->tensor, b->floating)
-                       : b->tensor            ? aten_scalar_type(b->tensor, a->floating)
+                       : a->tensor            ? aten_scalar_type(tape, a->tensor, b->floating)
+                       : b->tensor            ? aten_scalar_type(tape, b->tensor, a->floating)
                                               : DTYPE_FLOAT32;
     struct shape scalar = {.ndim = 0};
     struct tensor *self = a->tensor ? tensor_ref(a->tensor) : aten_full(tape, &scalar, dtype);

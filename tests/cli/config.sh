@@ -55,7 +55,7 @@ cat >adapter_config.json <<'JSON'
 { "peft_type": "LORA", "base_model_name_or_path": "hub/name", "r": 4, "lora_dropout": 0.1, "target_modules": ["q_proj", "v_proj"],
   "modules_to_save": null, "task_type": "CAUSAL_LM", "some_key": 1 }
 JSON
-try run adapter_config.json --no-view --set batch=2 --set steps=1 | grep -E 'lora|not known|FITS'
+try run adapter_config.json --no-view --set batch=2 --set steps=1 | grep -oE 'lora[a-z_]*=[^ ]*|.*not known.*|FITS.*'
 try scenario adapter_config.json | tail -n 12
 vramsim scenario adapter_config.json -o adapter.lua
 vramsim dump requests adapter_config.json | sed 1d >a
@@ -65,7 +65,7 @@ say_adapter() { printf '%s\n' "$1" >bad.json && try run bad.json --no-view; }
 say_adapter '{"peft_type": "LORA", "r": 4, "target_modules": ".*_proj"}'
 say_adapter '{"peft_type": "LORA", "r": 4, "target_modules": ["nowhere"]}'
 say_adapter '{"peft_type": "LORA", "r": 0}'
-say_adapter '{"peft_type": "LORA", "use_dora": true}'
+say_adapter '{"peft_type": "LORA", "use_qalora": true}'
 say_adapter '{"peft_type": "LORA", "init_lora_weights": "pissa"}'
 say_adapter '{"peft_type": "IA3"}'
 mkdir alone && cp adapter_config.json alone
