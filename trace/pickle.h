@@ -22,6 +22,7 @@
 
 struct error;
 struct pickle;
+struct pickle_opcode;
 
 enum pickle_tag {
     PICKLE_UNSET, /* a memo slot never written */
@@ -87,8 +88,9 @@ struct pickle_run {
 
 struct pickle {
     const uint8_t *data;
-    size_t length, at; /* `at`: the next byte to read */
-    size_t op_at;      /* offset of the opcode that is being run */
+    size_t length, at;                   /* `at`: the next byte to read */
+    size_t op_at;                        /* offset of the opcode that is being run */
+    const struct pickle_opcode *opcodes; /* the table */
     struct pickle_handler handler;
     size_t budget; /* bytes of host memory at most */
     struct strtab strings;

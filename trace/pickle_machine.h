@@ -18,6 +18,8 @@ extern const struct pickle_opcode pickle_opcodes[256];
 /* "opcode NAME at byte N: text" */
 bool pickle_fail(struct pickle *p, enum error_code code, const char *format, ...) ATTR_PRINTF(3, 4);
 
+/* Host memory beyond the budget is wanted. */
+bool pickle_fail_budget(struct pickle *p);
 /* Room for `need` items of an array, within the budget. */
 bool pickle_grow(struct pickle *p, void *at, size_t *capacity, size_t need, size_t item);
 #define PICKLE_RESERVE(p, array, need)                                                             \

@@ -2,7 +2,8 @@
  * snapshot*.c.
  *
  *   snapshot_decode.c   pickle -> records of this file (dicts are folded as they are filled)
- *   snapshot_build.c    the order of the steps below, device by device
+ *   snapshot_import.c   the order of the steps below, device by device
+ *   snapshot_build.c    what all of them use
  *   snapshot_stacks.c   lists of frames -> interned stacks of the timeline
  *   snapshot_lives.c    a device's trace and final state -> blocks and segments, with the state at
  *                       its start

@@ -11,33 +11,11 @@ static const uint64_t default_max_instructions = UINT64_C(500000000);
 static const size_t default_max_memory_bytes = (size_t)2 << 30;
 enum { LUA_SHARE = 4 }; /* one part in so many of the memory may be Lua's */
 
-struct host *host_of(lua_State *L) {
-    struct host *host;
-    memcpy(&host, lua_getextraspace(L), sizeof host);
-    return host;
-}
-
 void scenario_info_fini(struct scenario_info *info) {
     array_fini(&info->params);
     array_fini(&info->notes);
     arena_fini(&info->arena);
     info->estimate = NULL;
-}
-
-void host_check(lua_State *L, struct host *host) {
-    if (host->tape->status == TAPE_OK)
-        return;
-    if (host->tape->status == TAPE_OUT_OF_MEMORY)
-        host->stopped = true;
-    if (host->tape->status == TAPE_UNWINDING)
-        luaL_error(L, "torch.stop() that no torch.catch_stop() catches");
-    luaL_error(L, "%s", host->tape->error.text);
-}
-
-int host_fail_memory(lua_State *L, struct host *host) {
-    tape_fail_memory(host->tape);
-    host_check(L, host);
-    return 0;
 }
 
 static void *counted_alloc(void *user, void *old, size_t old_bytes, size_t bytes) {

@@ -39,8 +39,11 @@ struct tensor *elementwise(struct tape *tape, const char *name, enum dtype dtype
 void elementwise_(struct tape *tape, const char *name, struct tensor *self,
                   struct tensor *const *others, unsigned count);
 
-/* reduce.c */
+/* Sums what broadcasting has added to a shape (view.c). */
 struct tensor *aten_sum_to(struct tape *tape, struct tensor *t, const struct shape *shape);
+
+/* reduction.c */
+struct shape reduced_shape(const struct shape *shape, uint32_t mask, bool keepdim);
 /* Reduces the dims of `mask` (bit i = dim i); kept as size 1 with keepdim. One kernel `name` with
  * its staging buffer. */
 struct tensor *reduce(struct tape *tape, const char *name, struct tensor *t, uint32_t mask,

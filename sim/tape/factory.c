@@ -100,18 +100,6 @@ static void run_host_scalar(struct tape *tape, struct op_call *call) {
         tape_new_host(tape, dtype_or(&call->arg[0], DTYPE_FLOAT32), &shape);
 }
 
-static void run_copy_(struct tape *tape, struct op_call *call) {
-    op_refuse_gradient(tape, call);
-    elementwise_(tape, "copy", call->arg[0].tensor, &call->arg[1].tensor, 1);
-    call->out[call->out_count++] = tensor_ref(call->arg[0].tensor);
-}
-
-static void run_fill_(struct tape *tape, struct op_call *call) {
-    op_refuse_gradient(tape, call);
-    elementwise_(tape, "fill", call->arg[0].tensor, NULL, 0);
-    call->out[call->out_count++] = tensor_ref(call->arg[0].tensor);
-}
-
 const struct op ops_factory[] = {
     {"empty", "size:I dtype:d?", AUTOCAST_NONE, "memory without values", run_empty, NULL},
     {"zeros", "size:I dtype:d?", AUTOCAST_NONE, "zeros", run_full, NULL},
@@ -127,8 +115,5 @@ const struct op ops_factory[] = {
     {"scalar_tensor", "dtype:d?", AUTOCAST_NONE, "one number on the device", run_scalar_tensor,
      NULL},
     {"host_scalar", "dtype:d?", AUTOCAST_NONE, "one number in host memory", run_host_scalar, NULL},
-    {"copy_", "self:T src:T", AUTOCAST_NONE, "overwrite self with src", run_copy_, NULL},
-    {"fill_", "self:T", AUTOCAST_NONE, "overwrite self (also normal_, uniform_, zero_)", run_fill_,
-     NULL},
     {0},
 };

@@ -54,7 +54,8 @@ extern const struct op ops_factory[], ops_elementwise[], ops_activation[], ops_r
 extern const struct op ops_index[], ops_grouped[], ops_float8[];
 extern const struct op ops_format[], ops_conv[], ops_norm_batch[], ops_pool[], ops_rnn[],
     ops_unbind[], ops_masked[], ops_dims[], ops_einsum[];
-extern const struct op ops_norm_group[], ops_norm_vector[], ops_upsample[], ops_quantized[];
+extern const struct op ops_norm_group[], ops_overwrite[], ops_norm_vector[], ops_upsample[],
+    ops_quantized[];
 
 extern const char *const op_dtype_marker; /* text of a dtype argument that was given */
 

@@ -116,6 +116,23 @@ struct tensor *aten_t(struct tape *tape, struct tensor *t) {
     return transpose_as(tape, t, 0, 1, &t_backward);
 }
 
+/* at::sum_to: sums the leading dims and those of size 1, then drops the leading ones by a view. */
+struct tensor *aten_sum_to(struct tape *tape, struct tensor *t, const struct shape *shape) {
+    if (shape_equal(&t->shape, shape))
+        return tensor_ref(t);
+    unsigned leading = t->shape.ndim - shape->ndim;
+    uint32_t mask = 0;
+    for (unsigned i = 0; i < t->shape.ndim; i++)
+        if (i < leading || (shape->size[i - leading] == 1 && t->shape.size[i] != 1))
+            mask |= UINT32_C(1) << i;
+    struct tensor *sum = reduce(tape, "sum", t, mask, true, t->dtype);
+    if (leading == 0)
+        return sum;
+    struct tensor *out = aten_view(tape, sum, shape);
+    tensor_unref(tape, sum);
+    return out;
+}
+
 /* ---- expand ---- */
 
 static void backward_expand(struct tape *tape, struct node *node, struct tensor **grads,
