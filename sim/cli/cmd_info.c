@@ -213,7 +213,9 @@ static void write_report(const char *path, const struct trace_facts *f, const st
     for (size_t i = 0; i < f->devices.count; i++)
         write_device(&f->devices.at[i], out);
     if (f->devices.count == 0)
-        text_add(out, "no events were recorded: the state is all there is\n");
+        text_add(out, "no events were recorded: the state is all there is; "
+                      "torch.cuda.memory._record_memory_history() before the model is built\n"
+                      "records them\n");
     if (tl->alloc_settings)
         text_format(out, "allocator settings: %s\n", timeline_text(tl, tl->alloc_settings));
     if (tl->warnings)

@@ -98,6 +98,7 @@ static void json_side(struct json *j, const char *key, const struct pair_side *s
         json_object(j, NULL);
         json_u64(j, "own_peak_bytes", side->steps.rows.at[i].own_allocated_peak);
         json_u64(j, "own_reserved_peak_bytes", side->steps.rows.at[i].own_reserved_peak);
+        report_json_step(side->tl, device, &side->steps.rows.at[i], side->steps.rows.count, j);
         json_end(j);
     }
     json_end(j);

@@ -101,6 +101,13 @@ void report_summary(const struct report *report, struct text *out);
  * LF). */
 bool report_csv(const struct timeline *tl, uint8_t device, struct text *out, struct error *err);
 
+struct json;
+struct step;
+/* Members of a step's open object: what is reserved and not in use at its peak of allocated, and the
+ * largest free block then; null where that is not known or would take long (very many steps). */
+void report_json_step(const struct timeline *tl, uint8_t device, const struct step *step,
+                      size_t steps, struct json *j);
+
 /* Parts, for other writers: "step 2/forward", "before the first event". */
 void report_place(const struct timeline *tl, uint8_t device, uint32_t event, struct text *out);
 const char *report_device_name(const struct report *report); /* "" unknown */

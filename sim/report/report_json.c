@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "error.h"
 #include "json_out.h"
 #include "report.h"
 #include "room_report.h"
@@ -139,6 +140,26 @@ static void add_fragmentation(struct json *j, const struct report *r) {
     json_end(j);
 }
 
+enum { STEP_EVENTS_AT_MOST = 100000000 }; /* each step walks the events */
+
+void report_json_step(const struct timeline *tl, uint8_t device, const struct step *step,
+                      size_t steps, struct json *j) {
+    struct fragmentation f = {0};
+    struct error err;
+    bool began_with_it = step->own_peak_event == TIMELINE_NONE;
+    uint32_t event = began_with_it ? step->begin_event : step->own_peak_event;
+    if (steps * (tl->events.count + 1) <= STEP_EVENTS_AT_MOST &&
+        !fragmentation_find(tl, device, event, &f, &err))
+        j->out->failed = true;
+    if (f.is_known) {
+        json_u64(j, "unused_at_peak_bytes", f.all.reserved_bytes - f.all.allocated_bytes);
+        json_u64(j, "largest_free_at_peak_bytes", f.all.largest_free_bytes);
+    } else {
+        json_null(j, "unused_at_peak_bytes");
+        json_null(j, "largest_free_at_peak_bytes");
+    }
+}
+
 static void add_steps(struct json *j, const struct report *r) {
     json_array(j, "steps");
     for (size_t i = 0; i < r->steps.rows.count; i++) {
@@ -153,6 +174,7 @@ static void add_steps(struct json *j, const struct report *r) {
         add_event(j, "own_peak_event", s->own_peak_event);
         add_place(j, "own_peak_phase", r, s->own_peak_event);
         json_u64(j, "allocated_end_bytes", s->allocated_end);
+        report_json_step(r->tl, r->device, s, r->steps.rows.count, j);
         json_bool(j, "complete", s->is_complete);
         json_end(j);
     }
