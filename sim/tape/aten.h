@@ -9,6 +9,7 @@
 
 /* factory.c */
 struct tensor *aten_empty(struct tape *tape, const struct shape *shape, enum dtype dtype);
+struct tensor *aten_new_int64s(struct tape *tape, int64_t count); /* 1-dim */
 struct tensor *aten_full(struct tape *tape, const struct shape *shape, enum dtype dtype);
 struct tensor *aten_ones_like(struct tape *tape, struct tensor *t);
 struct tensor *aten_zeros_like(struct tape *tape, struct tensor *t);
@@ -76,6 +77,9 @@ struct tensor *aten_narrow(struct tape *tape, struct tensor *t, unsigned dim, in
 struct tensor *aten_permute(struct tape *tape, struct tensor *t, const unsigned *from);
 
 /* matmul.c */
+/* beta * bias + alpha * a @ b */
+struct tensor *aten_addmm(struct tape *tape, struct tensor *bias, struct tensor *a,
+                          struct tensor *b, double beta, double alpha);
 struct tensor *aten_mm(struct tape *tape, struct tensor *a, struct tensor *b);
 struct tensor *aten_bmm(struct tape *tape, struct tensor *a, struct tensor *b);
 struct tensor *aten_matmul(struct tape *tape, struct tensor *a, struct tensor *b);

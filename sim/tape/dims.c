@@ -72,10 +72,7 @@ static const struct backward_op squeeze_backward = {"SqueezeBackward1", backward
 /* One dim, dropped when it is 1; without a dim all of size 1. */
 static void run_squeeze(struct tape *tape, struct op_call *call) {
     struct tensor *t = call->arg[0].tensor;
-    unsigned dim = 0;
-    if (call->arg[1].given && !shape_wrap_dim(&t->shape, call->arg[1].integer, &dim))
-        tape_fail(tape, ERROR_BAD_SCENARIO, "squeeze: dim %lld of a tensor of %u dims",
-                  (long long)call->arg[1].integer, t->shape.ndim);
+    unsigned dim = call->arg[1].given ? op_dim(tape, call, &call->arg[1]) : 0;
     struct shape shape = {.ndim = 0};
     int64_t stride[TENSOR_MAX_DIMS] = {0};
     for (unsigned i = 0; i < t->shape.ndim; i++) {

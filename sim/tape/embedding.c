@@ -6,11 +6,6 @@
 
 enum { DIRECT_INDICES = 3072, ROWS_PER_SEGMENT = 10 };
 
-static struct tensor *new_int64s(struct tape *tape, int64_t count) {
-    struct shape shape = {.ndim = 1, .size = {count}};
-    return tape_new(tape, DTYPE_INT64, &shape);
-}
-
 static struct tensor *new_bytes(struct tape *tape, uint64_t bytes) {
     return tape_new_bytes(tape, bytes, CATEGORY_TEMPORARY);
 }
@@ -37,27 +32,27 @@ static struct tensor *sorted_gradient(struct tape *tape, struct tensor *grad, in
     int64_t segments = n < rows ? n : rows, partials = n / ROWS_PER_SEGMENT + segments;
     struct tensor *held[12];
     unsigned count = 0;
-    held[count++] = new_int64s(tape, n); /* sorted */
-    held[count++] = new_int64s(tape, n); /* their origin */
-    struct tensor *range = new_int64s(tape, n);
+    held[count++] = aten_new_int64s(tape, n); /* sorted */
+    held[count++] = aten_new_int64s(tape, n); /* their origin */
+    struct tensor *range = aten_new_int64s(tape, n);
     uint64_t keys = tape->framework->embedding_sorts_few_bits ? (uint64_t)rows : UINT64_MAX;
     struct tensor *sort = new_bytes(tape, cub_sort_bytes(tape->device, (uint64_t)n, keys));
     tensor_unref(tape, range);
     tensor_unref(tape, sort);
     struct tensor *out = aten_full(tape, shape, grad->dtype);
-    held[count++] = new_int64s(tape, n); /* where segments begin */
-    held[count++] = new_int64s(tape, 1); /* how many */
-    struct tensor *dummy = new_int64s(tape, n);
+    held[count++] = aten_new_int64s(tape, n); /* where segments begin */
+    held[count++] = aten_new_int64s(tape, 1); /* how many */
+    struct tensor *dummy = aten_new_int64s(tape, n);
     struct tensor *unique = new_bytes(tape, cub_unique_bytes(tape->device, (uint64_t)n));
     tensor_unref(tape, dummy);
     tensor_unref(tape, unique);
-    held[count++] = new_int64s(tape, segments); /* partial segments of each, */
-    held[count++] = new_int64s(tape, segments); /* and where they begin */
+    held[count++] = aten_new_int64s(tape, segments); /* partial segments of each, */
+    held[count++] = aten_new_int64s(tape, segments); /* and where they begin */
     tensor_unref(tape, new_bytes(tape, cub_scan_bytes((uint64_t)segments)));
-    held[count++] = new_int64s(tape, 1);
-    held[count++] = new_int64s(tape, partials);
+    held[count++] = aten_new_int64s(tape, 1);
+    held[count++] = aten_new_int64s(tape, partials);
     if (sums_in_one_kernel(tape->device, segments, partials, width)) {
-        held[count++] = new_int64s(tape, partials);
+        held[count++] = aten_new_int64s(tape, partials);
         if (dtype_bytes(grad->dtype) == 2)
             held[count++] = new_floats(tape, rows * width);
     } else {

@@ -8,6 +8,11 @@ struct tensor *aten_empty(struct tape *tape, const struct shape *shape, enum dty
     return tape_new(tape, dtype, shape);
 }
 
+struct tensor *aten_new_int64s(struct tape *tape, int64_t count) {
+    struct shape shape = {.ndim = 1, .size = {count}};
+    return tape_new(tape, DTYPE_INT64, &shape);
+}
+
 struct tensor *aten_full(struct tape *tape, const struct shape *shape, enum dtype dtype) {
     struct tensor *t = tape_new(tape, dtype, shape);
     tape_kernel(tape, "fill", 0, tensor_nbytes(t), dtype);

@@ -8,22 +8,17 @@
 
 enum { SMALL_SORT = 4096 };
 
-static struct tensor *new_int64s(struct tape *tape, int64_t count) {
-    struct shape shape = {.ndim = 1, .size = {count}};
-    return tape_new(tape, DTYPE_INT64, &shape);
-}
-
 /* ---- rows by index ---- */
 
 /* index_put_(accumulate=True): the linear index is made in two steps, then sorted together with its
  * origin, so that equal ones can be summed (Indexing.cu index_put_with_sort_kernel). */
 static void accumulate_rows(struct tape *tape, struct tensor *into, unsigned dim, int64_t n,
                             struct tensor *grad) {
-    struct tensor *wrapped = new_int64s(tape, n), *linear = new_int64s(tape, n);
+    struct tensor *wrapped = aten_new_int64s(tape, n), *linear = aten_new_int64s(tape, n);
     tensor_unref(tape, wrapped);
     struct tensor *values = aten_contiguous(tape, grad);
-    struct tensor *sorted = new_int64s(tape, n), *origin = new_int64s(tape, n),
-                  *range = new_int64s(tape, n);
+    struct tensor *sorted = aten_new_int64s(tape, n), *origin = aten_new_int64s(tape, n),
+                  *range = aten_new_int64s(tape, n);
     int64_t rows = 1; /* of `into`, numbered over all dims up to this one */
     for (unsigned i = 0; i <= dim; i++)
         rows = size_mul(rows, into->shape.size[i]);
@@ -202,7 +197,7 @@ static void run_sort(struct tape *tape, struct op_call *call) {
                   "sort: more than %d elements a row: only one row of int64 is modelled",
                   SMALL_SORT);
     choose(tape, call, &sort_backward, &t->shape);
-    struct tensor *range = new_int64s(tape, n);
+    struct tensor *range = aten_new_int64s(tape, n);
     if (n > SMALL_SORT)
         tensor_unref(tape,
                      tape_new_bytes(tape, cub_sort_bytes(tape->device, (uint64_t)n, UINT64_MAX),

@@ -100,10 +100,6 @@ static int64_t smaller(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-static int64_t div_up(int64_t a, int64_t b) {
-    return (a + b - 1) / b;
-}
-
 /* batch_norm_use_channels_last_kernels: also [N, C], where the channels move fastest. */
 static bool is_channels_fastest(const struct tensor *t) {
     return tensor_is_channels_last(t) || (tensor_is_contiguous(t) && t->stride[1] == 1);
@@ -121,14 +117,14 @@ static struct staging stage(struct tape *tape, const struct tensor *t, int64_t p
     if (rows == 0)
         return none;
     int64_t width = smaller(last_pow2(channels), TILE_WIDTH);
-    int64_t height = smaller(last_pow2(div_up(rows, ELEMENTS_PER_THREAD)), MAX_BLOCK / width);
+    int64_t height = smaller(last_pow2(size_div_up(rows, ELEMENTS_PER_THREAD)), MAX_BLOCK / width);
     if (width * height != MAX_BLOCK)
         width = smaller(last_pow2(channels), MAX_BLOCK / height);
-    int64_t blocks = smaller(div_up(rows, height * ELEMENTS_PER_THREAD), MAX_BLOCKS_HIGH);
+    int64_t blocks = smaller(size_div_up(rows, height * ELEMENTS_PER_THREAD), MAX_BLOCKS_HIGH);
     if (blocks < MIN_BLOCKS_HIGH)
         return none;
     struct shape data = {.ndim = 1, .size = {per_channel * channels * blocks}};
-    struct shape semaphores = {.ndim = 1, .size = {div_up(channels, width)}};
+    struct shape semaphores = {.ndim = 1, .size = {size_div_up(channels, width)}};
     struct staging s = {.data = tape_new(tape, DTYPE_FLOAT32, &data)};
     s.semaphores = aten_full(tape, &semaphores, DTYPE_INT32);
     return s;

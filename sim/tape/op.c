@@ -2,13 +2,12 @@
 #include "op.h"
 
 static const struct op *const tables[] = {
-    ops_factory,     ops_overwrite,   ops_elementwise, ops_activation, ops_reduce,
-    ops_norm_vector, ops_view,        ops_join,        ops_matmul,     ops_softmax,
-    ops_loss,        ops_embedding,   ops_attention,   ops_scan,       ops_foreach,
-    ops_fused,       ops_device_copy, ops_norm,        ops_dropout,    ops_split,
-    ops_index,       ops_grouped,     ops_float8,      ops_format,     ops_conv,
-    ops_norm_batch,  ops_pool,        ops_rnn,         ops_unbind,     ops_masked,
-    ops_dims,        ops_norm_group,  ops_upsample,    ops_quantized,  ops_einsum,
+    ops_factory,   ops_overwrite, ops_elementwise, ops_activation, ops_reduce,    ops_norm_vector,
+    ops_view,      ops_join,      ops_matmul,      ops_linear,     ops_softmax,   ops_loss,
+    ops_embedding, ops_attention, ops_scan,        ops_foreach,    ops_fused,     ops_device_copy,
+    ops_norm,      ops_dropout,   ops_split,       ops_index,      ops_grouped,   ops_float8,
+    ops_format,    ops_conv,      ops_norm_batch,  ops_pool,       ops_rnn,       ops_unbind,
+    ops_masked,    ops_dims,      ops_norm_group,  ops_upsample,   ops_quantized, ops_einsum,
 };
 
 const struct op *op_row(size_t index) {

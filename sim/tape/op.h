@@ -48,9 +48,9 @@ struct op {
 
 /* Tables of rows, each in the file of its functions, ended by a row without a name. */
 extern const struct op ops_factory[], ops_elementwise[], ops_activation[], ops_reduce[], ops_view[],
-    ops_join[], ops_matmul[], ops_softmax[], ops_loss[], ops_embedding[], ops_attention[],
-    ops_scan[], ops_foreach[], ops_fused[], ops_device_copy[], ops_norm[], ops_dropout[],
-    ops_split[];
+    ops_join[], ops_matmul[], ops_linear[], ops_softmax[], ops_loss[], ops_embedding[],
+    ops_attention[], ops_scan[], ops_foreach[], ops_fused[], ops_device_copy[], ops_norm[],
+    ops_dropout[], ops_split[];
 extern const struct op ops_index[], ops_grouped[], ops_float8[];
 extern const struct op ops_format[], ops_conv[], ops_norm_batch[], ops_pool[], ops_rnn[],
     ops_unbind[], ops_masked[], ops_dims[], ops_einsum[];

@@ -43,15 +43,9 @@ struct tensor *aten_sum_dims(struct tape *tape, struct tensor *t, uint32_t mask,
 /* The dims that argument 1 names, as a mask; all without one. */
 static uint32_t dims_of(struct tape *tape, const struct op_call *call) {
     const struct tensor *t = call->arg[0].tensor;
-    unsigned dim = 0;
     if (!call->arg[1].given)
         return (UINT32_C(1) << t->shape.ndim) - 1;
-    if (!shape_wrap_dim(&t->shape, call->arg[1].integer, &dim)) {
-        tape_fail(tape, ERROR_BAD_SCENARIO, "%s: dim %lld of a tensor of %u dims", call->op->name,
-                  (long long)call->arg[1].integer, t->shape.ndim);
-        dim = 0;
-    }
-    return UINT32_C(1) << dim;
+    return UINT32_C(1) << op_dim(tape, call, &call->arg[1]);
 }
 
 /* Node, output, then, where the kernel does not read the input's type, a copy in the output's. */

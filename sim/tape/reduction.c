@@ -129,10 +129,6 @@ static int64_t larger(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-static int64_t div_up(int64_t a, int64_t b) {
-    return (a + b - 1) / b;
-}
-
 /* get_output_vec_size: 4, halved until it divides the fastest output dim and all outer strides. */
 static int64_t output_vector(const struct iteration *it) {
     int64_t v = VECTOR;
@@ -180,22 +176,23 @@ static struct staging stage(const struct tape *tape, const struct iteration *it,
     else
         step_output *= width;
     bool height_reduces = false;
-    int64_t per_thread = div_up(it->inputs_per_output, step_input);
+    int64_t per_thread = size_div_up(it->inputs_per_output, step_input);
     if (per_thread >= height * MIN_PER_THREAD || per_thread >= MAX_PER_THREAD) {
         step_input *= height;
         height_reduces = true;
     } else {
         step_output *= height;
     }
-    per_thread = div_up(it->inputs_per_output, step_input);
+    per_thread = size_div_up(it->inputs_per_output, step_input);
     const struct device *device = tape->device;
-    int64_t grid = div_up(it->outputs / vector, step_output);
+    int64_t grid = size_div_up(it->outputs / vector, step_output);
     int64_t target = (int64_t)device->multiprocessors *
                      ((int64_t)device->threads_per_multiprocessor / (width * height));
     if (!height_reduces || per_thread < MAX_PER_THREAD || grid > target)
         return none;
-    int64_t blocks = larger(smaller(div_up(target, grid), div_up(per_thread, MIN_PER_THREAD)),
-                            div_up(per_thread, MAX_PER_THREAD));
+    int64_t blocks =
+        larger(smaller(size_div_up(target, grid), size_div_up(per_thread, MIN_PER_THREAD)),
+               size_div_up(per_thread, MAX_PER_THREAD));
     if (blocks <= 1)
         return none;
     uint64_t buffer = accumulator_bytes * (uint64_t)it->outputs * (uint64_t)blocks;

@@ -6,10 +6,7 @@
 
 static void run_cumsum(struct tape *tape, struct op_call *call) {
     struct tensor *t = call->arg[0].tensor;
-    unsigned dim = 0;
-    if (!shape_wrap_dim(&t->shape, call->arg[1].integer, &dim))
-        tape_fail(tape, ERROR_BAD_SCENARIO, "cumsum: dim %lld of a tensor of %u dims",
-                  (long long)call->arg[1].integer, t->shape.ndim);
+    unsigned dim = op_dim(tape, call, &call->arg[1]);
     if (tape->grad_enabled && t->requires_grad)
         tape_fail(tape, ERROR_BAD_SCENARIO, "cumsum: its gradient is not modelled yet");
     enum dtype dtype = call->arg[2].given         ? (enum dtype)call->arg[2].integer

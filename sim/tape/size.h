@@ -20,4 +20,9 @@ static inline int64_t size_add(int64_t a, int64_t b) {
     return a < INT64_MIN - b ? INT64_MIN : a + b;
 }
 
+/* Of numbers that are not negative; 0 when the unit is none. */
+static inline int64_t size_div_up(int64_t n, int64_t unit) {
+    return unit > 0 ? n / unit + (n % unit != 0) : 0;
+}
+
 #endif

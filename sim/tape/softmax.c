@@ -53,22 +53,14 @@ static enum dtype dtype_or(const struct op_call *call) {
     return call->arg[2].given ? (enum dtype)call->arg[2].integer : call->arg[0].tensor->dtype;
 }
 
-static void check_dim(struct tape *tape, const struct op_call *call) {
-    unsigned dim;
-    const struct shape *shape = &call->arg[0].tensor->shape;
-    if (!shape_wrap_dim(shape, call->arg[1].integer, &dim))
-        tape_fail(tape, ERROR_BAD_SCENARIO, "%s: dim %lld of a tensor of %u dims", call->op->name,
-                  (long long)call->arg[1].integer, shape->ndim);
-}
-
 static void run_softmax(struct tape *tape, struct op_call *call) {
-    check_dim(tape, call);
+    op_dim(tape, call, &call->arg[1]);
     call->out[call->out_count++] =
         softmax(tape, call->arg[0].tensor, dtype_or(call), "softmax", &softmax_backward);
 }
 
 static void run_log_softmax(struct tape *tape, struct op_call *call) {
-    check_dim(tape, call);
+    op_dim(tape, call, &call->arg[1]);
     call->out[call->out_count++] =
         softmax(tape, call->arg[0].tensor, dtype_or(call), "log_softmax", &log_softmax_backward);
 }

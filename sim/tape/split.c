@@ -46,14 +46,10 @@ static int64_t size_of(const struct op_call *call, unsigned dim) {
     return shape->ndim ? shape->size[dim] : 0;
 }
 
-static int64_t div_up(int64_t n, int64_t unit) {
-    return unit > 0 ? n / unit + (n % unit != 0) : 0;
-}
-
 /* Parts of `length`, the last what is left. */
 static void split_even(struct tape *tape, struct op_call *call, unsigned dim, int64_t length) {
     int64_t n = size_of(call, dim);
-    int64_t parts = div_up(n, length);
+    int64_t parts = size_div_up(n, length);
     if (parts < 1 || parts > OP_MAX_OUTPUTS) {
         tape_fail(tape, ERROR_BAD_SCENARIO, "%s: %lld parts; 1 to %d are possible", call->op->name,
                   (long long)parts, OP_MAX_OUTPUTS);
@@ -72,7 +68,7 @@ static void run_split(struct tape *tape, struct op_call *call) {
 
 static void run_chunk(struct tape *tape, struct op_call *call) {
     unsigned dim = op_dim(tape, call, &call->arg[2]);
-    split_even(tape, call, dim, div_up(size_of(call, dim), call->arg[1].integer));
+    split_even(tape, call, dim, size_div_up(size_of(call, dim), call->arg[1].integer));
 }
 
 static void run_split_with_sizes(struct tape *tape, struct op_call *call) {
