@@ -131,8 +131,10 @@ static void load_base(lua_State *L, struct host *host, int adapter, int null) {
     lua_getfield(L, adapter, "base_model_name_or_path");
     const char *name = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "";
     snprintf(paths[count++], HOST_PATH_BYTES, "%s/config.json", host->directory);
-    if (*name && strlen(name) < 1024 && *name != '/')
-        snprintf(paths[count++], HOST_PATH_BYTES, "%s/%s/config.json", host->directory, name);
+    if (*name && strlen(name) < 1024 && *name != '/') {
+        int n = snprintf(paths[count], HOST_PATH_BYTES, "%s/%s/config.json", host->directory, name);
+        count += n > 0 && n < HOST_PATH_BYTES;
+    }
     if (*name && strlen(name) < 1024)
         snprintf(paths[count++], HOST_PATH_BYTES, "%s/config.json", name);
     lua_pop(L, 1);

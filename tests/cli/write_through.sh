@@ -45,6 +45,12 @@ is_json out3.json
 echo '# another number'
 write --json /dev/fd/3 3>third.json
 is_json third.json
+echo '# standard output is closed: what goes there is not written, and no file takes its number'
+vramsim devices >&-
+echo "exit $?"
+vramsim run "$mlp" --quiet --no-view --json closed.json >&-
+echo "exit $?"
+is_json closed.json
 echo '# what is there now'
 stat -c '%a %F %N' link.json link2.json far/result.json
 ls far
