@@ -29,7 +29,8 @@ struct framework {
     const char *name; /* "pytorch-2.15" */
     const char *doc;
     enum workspace_lifetime cublas_workspace;
-    /* of a cuBLASLt product (bias fused into the epilogue); lives as long as the cuBLAS one */
+    /* of a cuBLASLt product (bias fused into the epilogue); kept from 2.9 on, as long as the cuBLAS one */
+    enum workspace_lifetime cublaslt_workspace;
     uint64_t cublaslt_workspace_bytes;
     /* addmm hands cuBLASLt a bias of the output's shape too. */
     bool cublaslt_matrix_bias;
@@ -52,6 +53,8 @@ struct framework {
     bool alloc_sizes_from_large_segment;
     /* ... `>` of the rounding list begins after the last key named (2.10 on), else at it */
     bool divisions_rest_after_last;
+    /* Flash attention keeps its random state on the device, without dropout too (2.7 on: pull request 146372), else on the host. */
+    bool flash_rng_on_device;
     /* Memory-efficient attention keeps its dropout seed and offset on the device, without dropout too (else on the host). */
     bool efficient_seed_on_device;
     /* and takes key/value heads as they are (enable_gqa); else such a call falls back to the composite. */
@@ -62,7 +65,7 @@ struct framework {
     /* The embedding's gradient sorts indices by the bits that the table's rows need; else by all 64. */
     bool embedding_sorts_few_bits;
     /* einsum swaps its operands where the right one's output dims come first, so that the product
-     * lies in the output's order (2.10 on). */
+     * lies in the output's order (after 2.8: pull request 161755). */
     bool einsum_keeps_output_order;
     /* bmm with an inner size of 1 is a kernel of its own, without cuBLAS (torch/_native/ops/bmm_outer_product). */
     bool bmm_outer_product;

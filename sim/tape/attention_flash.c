@@ -88,8 +88,10 @@ static struct tensor *flash(struct tape *tape, struct tensor *q, struct tensor *
         lse_accum = attention_new_floats(tape, splits * z.b * z.a * z.s);
         out_accum = attention_new_floats(tape, splits * z.b * z.a * z.s * flash_head(z.d));
     }
-    struct tensor *rng_state = aten_new_int64s(tape, 2), *unused = aten_new_int64s(tape, 1);
-    if (dropout) {
+    bool on_device = tape->framework->flash_rng_on_device; /* 0 words: no request */
+    struct tensor *rng_state = aten_new_int64s(tape, on_device ? 2 : 0),
+                  *unused = aten_new_int64s(tape, on_device ? 1 : 0);
+    if (dropout && on_device) {
         struct tensor *philox = aten_new_int64s(tape, 2);
         tensor_unref(tape, rng_state);
         rng_state = philox;

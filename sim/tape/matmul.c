@@ -28,18 +28,22 @@ static void keep_workspace(struct tape *tape, enum workspace_library library, ui
         tape_fail_memory(tape);
 }
 
-/* What must be given back after the call; NULL when the workspace is kept. Where workspaces are
- * kept, a fused product takes the cuBLAS handle's too, with the handle. */
+/* What must be given back after the call; NULL when the workspace is kept. Where cuBLAS keeps its
+ * own, a fused product takes that too, with the handle: before its own when that is kept, else
+ * after it (CUDABlas.cpp gemm_and_bias). */
 static struct tensor *take_workspace(struct tape *tape, bool fused_bias) {
     const struct framework *f = tape->framework;
+    struct tensor *taken = NULL;
     uint64_t bytes = cublas_workspace_bytes(tape->device);
-    if (f->cublas_workspace == WORKSPACE_PER_CALL)
-        return tape_new_bytes(tape, fused_bias ? f->cublaslt_workspace_bytes : bytes,
-                              CATEGORY_WORKSPACE);
-    keep_workspace(tape, WORKSPACE_CUBLAS, bytes);
-    if (fused_bias)
+    if (fused_bias && f->cublaslt_workspace == WORKSPACE_PER_CALL)
+        taken = tape_new_bytes(tape, f->cublaslt_workspace_bytes, CATEGORY_WORKSPACE);
+    if (f->cublas_workspace == WORKSPACE_PER_HANDLE_STREAM)
+        keep_workspace(tape, WORKSPACE_CUBLAS, bytes);
+    else if (!fused_bias)
+        taken = tape_new_bytes(tape, bytes, CATEGORY_WORKSPACE);
+    if (fused_bias && f->cublaslt_workspace == WORKSPACE_PER_HANDLE_STREAM)
         keep_workspace(tape, WORKSPACE_CUBLASLT, f->cublaslt_workspace_bytes);
-    return NULL;
+    return taken;
 }
 
 void aten_product_workspace(struct tape *tape) {
