@@ -393,6 +393,7 @@ static void destroy(struct alloc *alloc) {
         private_pool_destroy(al->private_pools.at[i]);
     array_fini(&al->private_pools);
     array_fini(&al->redirects);
+    array_fini(&al->pool_reserved);
     array_fini(&al->blocks);
     array_fini(&al->segments);
     array_fini(&al->uses);

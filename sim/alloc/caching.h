@@ -70,6 +70,16 @@ struct caching_pool_info {
 /* The private pools in order of creation; false after the last. */
 bool caching_pool_row(const struct alloc *al, uint32_t index, struct caching_pool_info *info);
 
+/* memory_stats()' reserved_bytes_by_private_pools: every pool that ever had memory, those that are
+ * gone too. NULL after the last. */
+struct caching_pool_reserved {
+    struct caching_pool_id id;
+    struct alloc_stat reserved_bytes[ALLOC_POOL_CLASS_COUNT];
+};
+
+const struct caching_pool_reserved *caching_pool_reserved_row(const struct alloc *al,
+                                                              uint32_t index);
+
 /* --- every block --- */
 enum caching_block_state {
     CACHING_BLOCK_FREE,

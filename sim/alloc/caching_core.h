@@ -81,7 +81,6 @@ struct pool {
 struct private_pool {
     struct caching_pool_id id;
     struct pool small, large;
-    uint64_t reserved_bytes;
     uint32_t use_count;
     struct caching_pool_options options;
 };
@@ -110,6 +109,7 @@ struct caching {
     struct pool small, large;
     ARRAY(struct private_pool *) private_pools;
     ARRAY(struct redirect) redirects;
+    ARRAY(struct caching_pool_reserved) pool_reserved; /* has room for every pool without one */
 
     ARRAY(struct block) blocks; /* at[0] unused; free slots linked by next */
     uint32_t free_block_slot, spare_blocks;
@@ -231,6 +231,9 @@ bool expandable_unmap_free(struct caching *al, struct pool *pool); /* false: hos
 
 /* caching_pools.c */
 bool caching_is_suspended(const struct caching *al);
+/* NULL: it never had memory. */
+struct caching_pool_reserved *pool_reserved_find(const struct caching *al,
+                                                 struct caching_pool_id id);
 struct private_pool *caching_redirected(const struct caching *al,
                                         uint64_t stream); /* NULL: the default pool */
 void private_pool_destroy(struct private_pool *pool);

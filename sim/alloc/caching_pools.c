@@ -16,6 +16,9 @@ static struct private_pool *find_pool(const struct caching *al, struct caching_p
 }
 
 static struct private_pool *add_pool(struct caching *al, struct caching_pool_id id) {
+    /* every pool may still need its figures */
+    if (!array_reserve(&al->pool_reserved, al->pool_reserved.count + al->private_pools.count + 1))
+        return NULL;
     struct private_pool *pool = xcalloc(1, sizeof *pool);
     if (!pool)
         return NULL;
@@ -94,15 +97,32 @@ void caching_set_capture(struct alloc *alloc, bool under_way) {
     caching_of(alloc)->capture = under_way;
 }
 
+struct caching_pool_reserved *pool_reserved_find(const struct caching *al,
+                                                 struct caching_pool_id id) {
+    for (size_t i = 0; i < al->pool_reserved.count; i++) {
+        struct caching_pool_reserved *r = &al->pool_reserved.at[i];
+        if (r->id.v[0] == id.v[0] && r->id.v[1] == id.v[1])
+            return r;
+    }
+    return NULL;
+}
+
+const struct caching_pool_reserved *caching_pool_reserved_row(const struct alloc *alloc,
+                                                              uint32_t index) {
+    const struct caching *al = (const struct caching *)(const void *)alloc;
+    return index < al->pool_reserved.count ? &al->pool_reserved.at[index] : NULL;
+}
+
 bool caching_pool_row(const struct alloc *alloc, uint32_t index, struct caching_pool_info *info) {
     const struct caching *al = (const struct caching *)(const void *)alloc;
     if (index >= al->private_pools.count)
         return false;
     const struct private_pool *pool = al->private_pools.at[index];
+    const struct caching_pool_reserved *r = pool_reserved_find(al, pool->id);
     *info =
         (struct caching_pool_info){.id = pool->id,
                                    .use_count = pool->use_count,
-                                   .reserved_bytes = pool->reserved_bytes,
+                                   .reserved_bytes = r ? r->reserved_bytes[0].current : 0,
                                    .free_bytes = pool->small.free_bytes + pool->large.free_bytes};
     return true;
 }

@@ -26,12 +26,23 @@ bool driver_plan_address(struct caching *al, uint64_t bytes, bool reservation, u
     return true;
 }
 
+/* The pool's own figures; made at its first memory, there is room (caching_pools.c). */
+static struct alloc_stat *reserved_of(struct caching *al, const struct private_pool *owner) {
+    struct caching_pool_reserved *found = pool_reserved_find(al, owner->id);
+    if (!found) {
+        assert(al->pool_reserved.count < al->pool_reserved.capacity);
+        found = &al->pool_reserved.at[al->pool_reserved.count++];
+        *found = (struct caching_pool_reserved){.id = owner->id};
+    }
+    return found->reserved_bytes;
+}
+
 void driver_took(struct caching *al, struct pool *pool, uint64_t bytes) {
     al->used_bytes += bytes;
     al->stats.num_device_alloc++;
     stat_raise(al->stats.reserved_bytes, pool_class(pool), bytes);
     if (pool->owner)
-        pool->owner->reserved_bytes += bytes;
+        stat_raise(reserved_of(al, pool->owner), pool_class(pool), bytes);
 }
 
 void driver_gave_back(struct caching *al, struct pool *pool, uint64_t bytes) {
@@ -39,7 +50,7 @@ void driver_gave_back(struct caching *al, struct pool *pool, uint64_t bytes) {
     al->stats.num_device_free++;
     stat_lower(al->stats.reserved_bytes, pool_class(pool), bytes);
     if (pool->owner)
-        pool->owner->reserved_bytes -= bytes;
+        stat_lower(reserved_of(al, pool->owner), pool_class(pool), bytes);
 }
 
 /* --- new segments --- */

@@ -183,7 +183,8 @@ static void reset_sums(struct alloc_stat *stat) {
     stat->allocated = stat->freed = 0;
 }
 
-static void for_each_stat(struct alloc_stats *stats, void (*apply)(struct alloc_stat *stat)) {
+static void for_each_stat(struct caching *al, void (*apply)(struct alloc_stat *stat)) {
+    struct alloc_stats *stats = &al->stats;
     struct alloc_stat *const by_pool[] = {
         stats->allocation,     stats->allocated_bytes, stats->active,
         stats->active_bytes,   stats->requested_bytes, stats->segment,
@@ -192,17 +193,20 @@ static void for_each_stat(struct alloc_stats *stats, void (*apply)(struct alloc_
     for (size_t i = 0; i < sizeof by_pool / sizeof by_pool[0]; i++)
         for (size_t class = 0; class < ALLOC_POOL_CLASS_COUNT; class ++)
             apply(&by_pool[i][class]);
+    for (size_t i = 0; i < al->pool_reserved.count; i++)
+        for (size_t class = 0; class < ALLOC_POOL_CLASS_COUNT; class ++)
+            apply(&al->pool_reserved.at[i].reserved_bytes[class]);
     apply(&stats->oversize_allocations);
     apply(&stats->oversize_segments);
 }
 
 void caching_reset_peak_stats(struct alloc *alloc) {
-    for_each_stat(&caching_of(alloc)->stats, reset_peak);
+    for_each_stat(caching_of(alloc), reset_peak);
 }
 
 void caching_reset_accumulated_stats(struct alloc *alloc) {
     struct alloc_stats *stats = &caching_of(alloc)->stats;
-    for_each_stat(stats, reset_sums);
+    for_each_stat(caching_of(alloc), reset_sums);
     stats->num_alloc_retries = stats->num_ooms = stats->num_sync_all_streams = 0;
     stats->num_device_alloc = stats->num_device_free = stats->num_oom_rejections = 0;
 }
