@@ -1,5 +1,6 @@
 /* cmd_replay.c: a run under another allocator: as it was, the model must answer as recorded; with
  * others it tells what would have happened. */
+#include <assert.h>
 #include <string.h>
 
 #include "cli.h"
@@ -183,7 +184,8 @@ static bool make_moments(const struct replayed *r, uint8_t device, const struct 
 static void write_moments(const struct replayed *r, const struct room_report *moments, size_t count,
                           struct text *text, struct json *j) {
     static const char *const keys[PAIR_SIDES] = {"fragmentation_recorded", "fragmentation_model"};
-    for (size_t i = 0; i < count; i++) {
+    assert(count <= PAIR_SIDES);
+    for (size_t i = 0; i < count && i < PAIR_SIDES; i++) {
         if (text) {
             const char *name = r->base->is_scenario ? "simulated" : "recorded";
             text_format(text, "\n%s:", i == 0 ? name : "model");

@@ -134,8 +134,8 @@ bool moment_report_at(const struct timeline *tl, uint8_t device, uint32_t event,
 bool moment_report(const struct cli *cli, const struct timeline *tl, uint8_t device,
                    const struct alloc_settings *settings, struct room_report *out,
                    struct error *err) {
-    uint32_t event;
-    const char *where;
+    uint32_t event = TIMELINE_NONE;
+    const char *where = NULL;
     return moment_find(cli, tl, device, &event, &where, err) &&
            moment_report_at(tl, device, event, where, cli->need_bytes, settings, out, err);
 }
