@@ -14,18 +14,21 @@ local function build(class, config, p, heads)
   return training.build(class, setmetatable(config, {}), p.dtype)
 end
 
-local function bert(defaults, is_roberta)
+-- family: how the names of its classes begin
+local function bert(family, defaults)
+  local is_roberta = family == "Roberta"
   return {
-    task = "masked",
+    architecture = family .. "ForMaskedLM",
+    other_architectures = { family .. "ForSequenceClassification", family .. "ForTokenClassification" },
+    task = "text",
     learned_positions = "max_position_embeddings",
     lora_targets = { "query", "value" },
     linear_layers = { "query", "key", "value", "dense" },
     keys = {
       "vocab_size", defaults.vocab_size, "hidden_size", 768, "num_hidden_layers", 12, "num_attention_heads", 12,
       "intermediate_size", 3072, "hidden_act", "gelu", "hidden_dropout_prob", 0.1, "attention_probs_dropout_prob", 0.1,
-      "max_position_embeddings", 512, "type_vocab_size", 2, "tie_word_embeddings", true,
+      "max_position_embeddings", 512, "type_vocab_size", 2, "tie_word_embeddings", true, "classifier_dropout", -1.0,
     },
-    inert = { "classifier_dropout" },
     refused = {
       position_embedding_type = {
         function(value)
@@ -35,7 +38,12 @@ local function bert(defaults, is_roberta)
       },
     },
     build = function(p)
-      return build(use("modeling_bert").ForMaskedLM, {
+      local head = p.architecture:sub(#family + 1)
+      if head ~= "ForMaskedLM" and p.labels == 1 then
+        error(p.path .. ": num_labels 1: a regression is not modelled; --set labels=2 is a classification", 0)
+      end
+      local class = head == "ForMaskedLM" and use("modeling_bert").ForMaskedLM or use("bert_classification")[head]
+      return build(class, {
         roberta = is_roberta,
         hidden = p.hidden_size,
         intermediate = p.intermediate_size,
@@ -48,17 +56,18 @@ local function bert(defaults, is_roberta)
         attention_dropout = p.attention_probs_dropout_prob,
         act = p.hidden_act,
         tie_embeddings = p.tie_word_embeddings,
+        labels = p.labels,
+        classifier_dropout = p.classifier_dropout >= 0 and p.classifier_dropout or p.hidden_dropout_prob,
       }, p, { p.num_attention_heads })
     end,
   }
 end
 
-rows.bert = bert({ vocab_size = 30522 }, false)
-rows.bert.architecture = "BertForMaskedLM"
+rows.bert = bert("Bert", { vocab_size = 30522 })
 
 -- the first positions are the padding's
-rows.roberta = bert({ vocab_size = 50265 }, true)
-rows.roberta.architecture, rows.roberta.unused_positions = "RobertaForMaskedLM", 2
+rows.roberta = bert("Roberta", { vocab_size = 50265 })
+rows.roberta.unused_positions = 2
 
 -- "gated-gelu" and the like as the MLP that it names
 local function feed_forward(p)

@@ -1,5 +1,5 @@
 -- config_families.lua: the models that a config of Transformers can name, a row a model_type:
---   architecture   its head, as Transformers names the class
+--   architecture   its head, as Transformers names the class; other_architectures: those that are known beside
 --   task           what goes in and what a step is: config_tasks.lua
 --   keys           KEY, DEFAULT, ... in order: what the config can set, with the defaults of its configuration class (5.24)
 --   aliases        KEY = another name of it

@@ -82,6 +82,7 @@ config_keys.known = {
   ffn_hidden_size = { "width of the MLP; 0 = 4 * hidden_size", none = 0, min = 0 },
   hidden_dropout_prob = { "dropout of embeddings and residuals", min = 0, max = 0.99 },
   attention_probs_dropout_prob = { "dropout of attention", min = 0, max = 0.99 },
+  classifier_dropout = { "dropout before a head that classifies; -1 = hidden_dropout_prob", none = -1.0, min = -1, max = 0.99 },
   type_vocab_size = { "kinds of segments", min = 1 },
   d_model = { "width of the residual stream", min = 1 },
   d_kv = { "width of a head", min = 1 },
@@ -112,7 +113,7 @@ config_keys.known = {
 -- Of no matter to memory: values, names, tokens, generation, how a checkpoint was made.
 config_keys.inert = {
   "model_type", "architectures", "transformers_version", "_name_or_path", "name_or_path", "_commit_hash", "torch_dtype", "dtype",
-  "return_dict", "label2id", "id2label", "num_labels", "problem_type", "is_encoder_decoder", "finetuning_task", "task_specific_params",
+  "return_dict", "label2id", "id2label", "num_labels", "is_encoder_decoder", "finetuning_task", "task_specific_params",
   "tokenizer_class", "prefix", "bos_token_id", "eos_token_id", "pad_token_id", "sep_token_id", "unk_token_id", "mask_token_id",
   "cls_token_id", "decoder_start_token_id", "initializer_range", "rms_norm_eps", "layer_norm_eps", "layer_norm_epsilon",
   "initializer_factor", "init_std", "use_cache", "pretraining_tp", "gradient_checkpointing", "torchscript", "use_bfloat16", "pruned_heads",
@@ -149,6 +150,12 @@ config_keys.refused = {
   is_decoder = { is_on, "the causal form is not modelled: set it to false" },
   add_cross_attention = { is_on, "cross attention is not modelled here: set it to false" },
   use_bidirectional_attention = { is_on, "attention in both directions is not modelled: set it to false" },
+  problem_type = {
+    function(value)
+      return value ~= "single_label_classification"
+    end,
+    "the loss of one class is modelled alone: take the key out",
+  },
   chunk_size_feed_forward = {
     function(value)
       return value ~= 0

@@ -25,8 +25,6 @@ config_tasks.language = {
     return input_ids, input_ids
   end,
 }
-config_tasks.masked = config_tasks.language
-
 config_tasks.translation = {
   parameters = function()
     return {
@@ -53,6 +51,23 @@ function config_tasks.labels(config)
   local given = type(config.num_labels) == "number" and math.tointeger(config.num_labels)
   return labels > 0 and labels or given or 2
 end
+
+-- Masked tokens, or classes.
+config_tasks.text = {
+  parameters = function(keys, family, config)
+    local rows = config_tasks.language.parameters(keys, family)
+    rows[#rows + 1] = { "labels", config_tasks.labels(config), "classes, for a head that classifies", min = 1 }
+    return rows
+  end,
+  inputs = function(p)
+    local input_ids = ids(p.batch, p.seq)
+    local head = p.architecture
+    if head:sub(-22) == "SequenceClassification" then
+      return input_ids, torch.zeros({ p.batch }, torch.int64):as("input", "labels")
+    end
+    return input_ids, input_ids
+  end,
+}
 
 config_tasks.image = {
   parameters = function(_, _, config)

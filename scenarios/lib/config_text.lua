@@ -66,7 +66,7 @@ local function add_config(lines, config, path, family)
       add_line(lines, key, config[key])
     end
   end
-  if family.task == "image" then
+  if family.task == "image" or family.task == "text" then
     add_line(lines, "num_labels", config_tasks.labels(config))
   end
   lines[#lines + 1] = "}"

@@ -72,15 +72,18 @@ local function make_rows(config, path, family, adapter_rows)
 end
 
 local function check_architecture(p, path, family)
-  if p.architecture == family.architecture then
-    return
+  for _, name in ipairs { family.architecture, table.unpack(family.other_architectures or {}) } do
+    if p.architecture == name then
+      return
+    end
   end
   if p.architecture:sub(-5) == "Model" then
     note(string.format("%s has no loss: %s runs", p.architecture, family.architecture))
+    p.architecture = family.architecture
     return
   end
-  fail(path, "architectures: %s is not modelled; --set architecture=%s runs the config with that head", p.architecture,
-    family.architecture)
+  local known = table.concat({ family.architecture, table.unpack(family.other_architectures or {}) }, " or ")
+  fail(path, "architectures: %s is not modelled; --set architecture=%s runs the config with that head", p.architecture, known)
 end
 
 -- Learned positions end.

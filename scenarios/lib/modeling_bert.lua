@@ -156,6 +156,7 @@ function Encoder:forward(hidden_states, attention_mask)
 end
 
 local Model = nn.class()
+bert.Model = Model
 function Model:init(config)
   self.embeddings = Embeddings(config)
   self.encoder = Encoder(config)

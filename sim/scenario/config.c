@@ -29,6 +29,8 @@ static bool ends_with(const char *text, const char *end) {
 }
 
 bool scenario_is_config(const char *path) {
+    if (ends_with(path, ".lua"))
+        return false;
     FILE *f = fopen(path, "rb");
     char *head = f ? xcalloc(1, HEAD_BYTES + 1) : NULL;
     bool is_config = false;

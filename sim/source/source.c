@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "engine.h"
@@ -19,7 +20,11 @@
 
 bool source_is_scenario(const char *path) {
     size_t n = strlen(path);
-    return (n >= 4 && strcmp(path + n - 4, ".lua") == 0) || scenario_is_config(path);
+    struct stat st;
+    if (n >= 4 && strcmp(path + n - 4, ".lua") == 0)
+        return true;
+    bool is_file = stat(path, &st) == 0 && S_ISREG(st.st_mode); /* a pipe is read once */
+    return is_file && scenario_is_config(path);
 }
 
 void source_result_fini(struct source_result *result) {
