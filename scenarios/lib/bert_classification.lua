@@ -38,11 +38,10 @@ local SequenceClassification = nn.class()
 bert_classification.ForSequenceClassification = SequenceClassification
 function SequenceClassification:init(config)
   self.config = config
-  self.model = bert.Model(config)
+  self.model = bert.Model(config, not config.roberta and BertPooler or nil)
   if config.roberta then
     self.classifier = RobertaClassificationHead(config)
   else
-    self.pooler = BertPooler(config)
     self.dropout = nn.Dropout(config.classifier_dropout)
     self.classifier = nn.Linear(config.hidden, config.labels)
   end
@@ -54,7 +53,6 @@ function SequenceClassification:forward(input_ids, labels)
     local sequence_output = outputs.last_hidden_state
     logits = self.classifier(sequence_output)
   else
-    outputs.pooler_output = self.pooler(outputs.last_hidden_state)
     local pooled_output = outputs.pooler_output
     pooled_output = self.dropout(pooled_output)
     logits = self.classifier(pooled_output)

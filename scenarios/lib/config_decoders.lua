@@ -161,7 +161,7 @@ rows.gemma3_text = {
     "tie_word_embeddings", true, "attention_bias", false, "attention_dropout", 0.0, "sliding_window", 4096,
     "sliding_window_pattern", 6, "layer_types", {}, "final_logit_softcapping", 0.0, "attn_logit_softcapping", 0.0,
   },
-  inert = { "hidden_act" },
+  inert = { "hidden_act", "_sliding_window_pattern" },
   build = function(p)
     return decoder(p, {
       model = "gemma3",
@@ -204,6 +204,7 @@ local experts_used = { "experts_used", -1, "experts that get tokens; -1 = all", 
 
 rows.mixtral = {
   architecture = "MixtralForCausalLM",
+  aliases = { num_local_experts = "num_experts" },
   theta = 1000000.0,
   parameters = { experts_used },
   keys = {
@@ -224,6 +225,7 @@ rows.mixtral = {
 
 rows.qwen3_moe = {
   architecture = "Qwen3MoeForCausalLM",
+  aliases = { num_experts = "num_local_experts" },
   theta = 10000.0,
   parameters = { experts_used },
   keys = {
@@ -253,6 +255,7 @@ rows.qwen3_moe = {
 
 rows.deepseek_v3 = {
   architecture = "DeepseekV3ForCausalLM",
+  aliases = { n_routed_experts = "num_local_experts" },
   theta = 10000.0,
   parameters = { experts_used },
   keys = {
@@ -265,7 +268,7 @@ rows.deepseek_v3 = {
   },
   inert = {
     "routed_scaling_factor", "scoring_func", "topk_method", "seq_aux", "aux_loss_alpha", "ep_size", "moe_layer_freq",
-    "num_nextn_predict_layers", "num_mtp_layers",
+    "num_nextn_predict_layers", "num_mtp_layers", "head_dim", "qk_head_dim",
   },
   build = function(p)
     check_multiple(p, "n_routed_experts", "n_group")

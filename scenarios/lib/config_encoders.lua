@@ -93,10 +93,16 @@ rows.t5 = {
   keys = {
     "vocab_size", 32128, "d_model", 512, "d_kv", 64, "d_ff", 2048, "num_layers", 6, "num_decoder_layers", 0, "num_heads", 8,
     "relative_attention_num_buckets", 32, "relative_attention_max_distance", 128, "dropout_rate", 0.1,
-    "feed_forward_proj", "relu", "tie_word_embeddings", true,
+    "feed_forward_proj", "relu", "scale_decoder_outputs", true,
   },
+  -- the weights are tied in any case: tie_word_embeddings tells T5 1.1, whose outputs are not scaled
+  prepare = function(config)
+    if config.scale_decoder_outputs == nil then
+      config.scale_decoder_outputs = config.tie_word_embeddings ~= false
+    end
+  end,
   aliases = { d_model = "hidden_size", num_heads = "num_attention_heads", num_layers = "num_hidden_layers", d_kv = "head_dim" },
-  inert = { "n_positions", "output_past", "classifier_dropout", "is_gated_act", "dense_act_fn", "scale_decoder_outputs" },
+  inert = { "n_positions", "output_past", "classifier_dropout", "is_gated_act", "dense_act_fn", "tie_word_embeddings" },
   build = function(p)
     local is_gated, act = feed_forward(p)
     return build(use("modeling_t5").ForConditionalGeneration, {
@@ -112,7 +118,7 @@ rows.t5 = {
       dropout = p.dropout_rate,
       act = act,
       gated = is_gated,
-      scale_outputs = p.tie_word_embeddings, -- the weights are tied in any case
+      scale_outputs = p.scale_decoder_outputs,
     }, p, {})
   end,
 }

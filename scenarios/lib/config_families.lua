@@ -12,6 +12,7 @@
 --   only_eager     there is no other attention
 --   has_cache      it can generate with a key/value cache
 --   lora_targets   layers that PEFT gives adapters to when nothing says which; linear_layers: all but the head
+--   prepare        function(config): defaults of keys that hang on others
 --   build          function(p) -> model; p: the parameters' values, with what config_rope.complete adds
 local rows = {}
 

@@ -94,6 +94,7 @@ config_keys.known = {
   relative_attention_max_distance = { "distances beyond are one kind", min = 8 },
   dropout_rate = { "dropout of embeddings, attention and residuals", min = 0, max = 0.99 },
   feed_forward_proj = { "activation of the MLP, gated-NAME with a gate" },
+  scale_decoder_outputs = { "the decoder's output is scaled" },
   image_size = { "height and width of an image", min = 1 },
   patch_size = { "height and width of a patch", min = 1 },
   num_channels = { "channels of an image", min = 1 },

@@ -153,6 +153,9 @@ function config_read.keys(config, path, family)
   end
   local is_inert = set_of(config_keys.inert, family.inert or {})
   rename(config, path, family)
+  if family.prepare then
+    family.prepare(config)
+  end
   for key, value in pairs(config) do
     local refused = family.refused and family.refused[key] or config_keys.refused[key]
     if type(key) ~= "string" then

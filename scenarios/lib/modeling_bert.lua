@@ -157,9 +157,13 @@ end
 
 local Model = nn.class()
 bert.Model = Model
-function Model:init(config)
+-- pooler: the class of a head on the first token, nil: none
+function Model:init(config, pooler)
   self.embeddings = Embeddings(config)
   self.encoder = Encoder(config)
+  if pooler then
+    self.pooler = pooler(config)
+  end
   self.embeddings:init_weights(config) -- post_init
 end
 -- Without padding the bidirectional mask is none, for eager and sdpa.
@@ -167,7 +171,8 @@ function Model:forward(input_ids)
   local embedding_output = self.embeddings(input_ids)
   local encoder_outputs = self.encoder(embedding_output, nil)
   local sequence_output = encoder_outputs.last_hidden_state
-  return { last_hidden_state = sequence_output }
+  local pooled_output = self.pooler and self.pooler(sequence_output) or nil
+  return { last_hidden_state = sequence_output, pooler_output = pooled_output }
 end
 
 local PredictionHeadTransform = nn.class()
