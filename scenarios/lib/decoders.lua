@@ -2,6 +2,7 @@
 -- them, or generation with a cache.
 local families = use "families"
 local language_model = use "language_model"
+local routing = use "routing"
 local decoders = {}
 
 local rows = {
@@ -44,7 +45,11 @@ local rows = {
 
 -- Rows for parameters{}, with a model's own defaults in place of the small model's.
 function decoders.rows(defaults)
-  local all = language_model.parameters(rows, true)
+  local own = { table.unpack(rows) }
+  for _, row in ipairs(routing.rows) do
+    own[#own + 1] = row
+  end
+  local all = language_model.parameters(own, true)
   for _, row in ipairs(all) do
     local wanted = defaults[row[1]]
     if wanted ~= nil then

@@ -1,7 +1,8 @@
 -- experts.lua: mixtures of experts in Transformers 5.24 (integrations/moe.py): tokens sorted by expert, then one grouped
--- product for all experts. Sizes do not depend on the routing; how many experts get tokens (experts_used) matters to
+-- product for all experts. Sizes do not depend on the routing; how many experts get tokens (routing.lua) matters to
 -- devices that run a product an expert.
 local nn = use "nn"
+local routing = use "routing"
 local llama = use "llama"
 local hf = use "hf"
 local experts = {}
@@ -10,7 +11,7 @@ local experts = {}
 local Experts = nn.class()
 experts.Experts = Experts
 function Experts:init(config)
-  self.num_experts, self.experts_used = config.experts, config.experts_used
+  self.num_experts, self.experts_used = config.experts, routing.chooser(config)
   self.gate_up_proj = nn.Parameter(torch.empty({ config.experts, 2 * config.expert_width, config.hidden }))
   self.down_proj = nn.Parameter(torch.empty({ config.experts, config.hidden, config.expert_width }))
   self.act_fn = hf.activation(config.activation or "silu")
@@ -41,9 +42,10 @@ function Experts:forward(hidden_states, top_k_index, top_k_weights)
   local histc_input = expert_ids_g:to(torch.int32)
   local tokens_per_expert = torch.histc(histc_input, self.num_experts)
   local offsets = torch.cumsum(tokens_per_expert, 0, torch.int32)
-  local proj_out = grouped_linear(selected_hidden_states_g, self.gate_up_proj, offsets, self.experts_used)
+  local used = self.experts_used(num_tokens)
+  local proj_out = grouped_linear(selected_hidden_states_g, self.gate_up_proj, offsets, used)
   proj_out = apply_gate(self, proj_out)
-  proj_out = grouped_linear(proj_out, self.down_proj, offsets, self.experts_used)
+  proj_out = grouped_linear(proj_out, self.down_proj, offsets, used)
   local weighted_out = proj_out * sample_weights_g:unsqueeze(-1)
   local inv_perm = torch.empty({ perm:size(0) }, torch.int64)
   inv_perm:index_put_(perm, torch.arange(perm:size(0)))
