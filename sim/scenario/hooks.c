@@ -162,10 +162,18 @@ struct lua_function { /* of one node */
     struct host *host;
     int backward, context;
     struct tensor_list *holds; /* NULL: nothing */
+    struct tensor *to_save[NODE_MAX_SAVED];
+    unsigned to_save_count;
 };
+
+static void drop_to_save(struct lua_function *f) {
+    while (f->to_save_count > 0)
+        tensor_unref(f->host->tape, f->to_save[--f->to_save_count]);
+}
 
 static void drop_function(void *user) {
     struct lua_function *f = user;
+    drop_to_save(f);
     luaL_unref(f->host->lua, LUA_REGISTRYINDEX, f->backward);
     luaL_unref(f->host->lua, LUA_REGISTRYINDEX, f->context);
     if (f->holds)
@@ -229,20 +237,42 @@ static struct node *make_node(lua_State *L, struct host *host, struct lua_functi
     return node;
 }
 
-/* What the forward gave ctx to save. */
-static void save_all(lua_State *L, struct host *host, struct node *node, int ctx) {
+/* ctx.save_for_backward(tensors ...): held from here on, saved when the forward has ended. */
+static int save_for_backward(lua_State *L) {
+    struct lua_function *f = lua_touserdata(L, lua_upvalueindex(1));
+    int n = lua_gettop(L);
+    if (n > NODE_MAX_SAVED)
+        return luaL_error(L, "save_for_backward: at most %d tensors, found %d", NODE_MAX_SAVED, n);
+    for (int i = 1; i <= n; i++)
+        tensors_check(L, i);
+    drop_to_save(f);
+    for (int i = 1; i <= n; i++)
+        f->to_save[f->to_save_count++] = tensor_ref(tensors_check(L, i));
+    return 0;
+}
+
+/* What the forward gave ctx to save: with the call above, or as ctx.saved, a table of tensors that
+ * somebody holds beside. */
+static void save_all(lua_State *L, struct host *host, struct node *node, struct lua_function *f,
+                     int ctx) {
+    unsigned given = f->to_save_count;
+    for (unsigned i = 0; i < given; i++)
+        node_save(host->tape, node, i, f->to_save[i]);
+    drop_to_save(f);
     lua_getfield(L, ctx, "saved");
     int n = lua_istable(L, -1) ? (int)lua_rawlen(L, -1) : 0;
-    if (n > NODE_MAX_SAVED)
+    if (n + (int)given > NODE_MAX_SAVED)
         luaL_error(L, "an autograd function saves at most %d tensors", NODE_MAX_SAVED);
     for (int i = 1; i <= n; i++) {
         lua_rawgeti(L, -1, i);
-        node_save(host->tape, node, (unsigned)i - 1, tensors_check(L, -1));
+        node_save(host->tape, node, given + (unsigned)i - 1, tensors_check(L, -1));
         lua_pop(L, 1);
     }
     lua_pop(L, 1);
     lua_pushnil(L);
     lua_setfield(L, ctx, "saved");
+    lua_pushnil(L);
+    lua_setfield(L, ctx, "save_for_backward");
 }
 
 static void take_holds(lua_State *L, struct lua_function *f, int ctx) {
@@ -285,6 +315,9 @@ static int apply(lua_State *L) {
     lua_setmetatable(L, ctx);
     lua_pushvalue(L, lua_upvalueindex(3));
     *f = (struct lua_function){.host = host, .backward = luaL_ref(L, LUA_REGISTRYINDEX)};
+    lua_pushlightuserdata(L, f);
+    lua_pushcclosure(L, save_for_backward, 1);
+    lua_setfield(L, ctx, "save_for_backward");
     lua_pushvalue(L, ctx);
     f->context = luaL_ref(L, LUA_REGISTRYINDEX);
     struct node *node = make_node(L, host, f, n);
@@ -298,7 +331,7 @@ static int apply(lua_State *L) {
     tape->grad_enabled = grad_enabled;
     if (status == LUA_OK && node) {
         set_outputs(L, host, node, ctx + 1, lua_gettop(L));
-        save_all(L, host, node, ctx);
+        save_all(L, host, node, f, ctx);
         take_holds(L, f, ctx);
     }
     if (node)
@@ -341,4 +374,5 @@ void hooks_open(lua_State *L) {
     luaL_setfuncs(L, functions, 0);
     names_watch_python(L, saved_tensors_hooks);
     names_watch_python(L, apply);
+    names_watch(L, save_for_backward);
 }

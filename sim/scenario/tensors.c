@@ -156,11 +156,11 @@ static int tensor_as(lua_State *L) {
     return 1;
 }
 
-/* x:backward(), x:backward(gradient) */
+/* x:backward(), x:backward(gradient or nil, retain_graph) */
 static int tensor_backward(lua_State *L) {
     struct host *host = host_of(L);
     struct tensor *gradient = lua_isnoneornil(L, 2) ? NULL : tensors_check(L, 2);
-    backward_run(host->tape, tensors_check(L, 1), gradient);
+    backward_run(host->tape, tensors_check(L, 1), gradient, lua_toboolean(L, 3));
     host_check(L, host);
     return 0;
 }

@@ -23,6 +23,7 @@ struct engine_run {
     ARRAY(struct shared_node) shared;
     struct engine_run *outer; /* runs the node that this one runs in */
     uint32_t mark;
+    bool retain_graph;
 };
 
 static void heap_push(struct tape *tape, struct engine_run *engine, struct node *node) {
@@ -225,8 +226,10 @@ static void run_node(struct tape *tape, struct engine_run *engine, struct node *
         tensor_unref(tape, node->buffers[i]);
         node->buffers[i] = NULL;
     }
-    node->released = node->released || node_has_saved(node);
-    node_release_saved(tape, node);
+    if (!engine->retain_graph) {
+        node->released = node->released || node_has_saved(node);
+        node_release_saved(tape, node);
+    }
     for (unsigned i = 0; i < node->edge_count; i++) {
         struct node *next = node->edges[i].node;
         if (!next) {
@@ -265,8 +268,9 @@ static void abandon(struct tape *tape, struct engine_run *engine, struct node *r
 }
 
 static void run_graph(struct tape *tape, struct node *root, unsigned output_nr,
-                      struct tensor *root_gradient) {
-    struct engine_run engine = {.mark = ++tape->backward_runs, .outer = tape->engine_run};
+                      struct tensor *root_gradient, bool retain_graph) {
+    struct engine_run engine = {
+        .mark = ++tape->backward_runs, .outer = tape->engine_run, .retain_graph = retain_graph};
     tape->engine_run = &engine;
     count_dependencies(tape, &engine, root);
     root->buffers[output_nr] = tensor_ref(root_gradient);
@@ -306,18 +310,22 @@ static bool check_root(struct tape *tape, const struct tensor *root,
     return tape->status == TAPE_OK;
 }
 
-void backward_run(struct tape *tape, struct tensor *root, struct tensor *gradient) {
+void backward_run(struct tape *tape, struct tensor *root, struct tensor *gradient,
+                  bool retain_graph) {
     if (tape->status != TAPE_OK || !check_root(tape, root, gradient))
         return;
-    /* held by the caller of backward to its end */
-    struct tensor *first = gradient ? tensor_ref(gradient) : aten_ones_like(tape, root);
+    bool grad_enabled = tape->grad_enabled;
+    /* held by the caller of backward to its end; another type is cast (validate_outputs) */
+    tape->grad_enabled = false;
+    struct tensor *first =
+        gradient ? aten_to(tape, gradient, root->dtype) : aten_ones_like(tape, root);
+    tape->grad_enabled = grad_enabled;
     if (root->grad_fn && tape->status == TAPE_OK) {
-        bool grad_enabled = tape->grad_enabled;
         unsigned thread = tape->thread;
         const char *op = tape->op, *owner = tape->backward_owner;
         tape->grad_enabled = false;
         tape->thread = 1;
-        run_graph(tape, root->grad_fn, root->output_nr, first);
+        run_graph(tape, root->grad_fn, root->output_nr, first, retain_graph);
         tape->backward_owner = owner;
         tape->grad_enabled = grad_enabled;
         tape->thread = thread;

@@ -102,8 +102,10 @@ void node_release_unpacked(struct tape *tape, struct node *node);
 void node_release_saved(struct tape *tape, struct node *node);
 bool node_has_saved(const struct node *node);
 
-/* root.backward(gradient): without a gradient (NULL) `root` must be a scalar. May run within a node
- * of another backward, as a reentrant checkpoint does. */
-void backward_run(struct tape *tape, struct tensor *root, struct tensor *gradient);
+/* root.backward(gradient, retain_graph): without a gradient (NULL) `root` must be a scalar. May run
+ * within a node of another backward, as a reentrant checkpoint does. retain_graph: what the nodes
+ * saved stays. */
+void backward_run(struct tape *tape, struct tensor *root, struct tensor *gradient,
+                  bool retain_graph);
 
 #endif

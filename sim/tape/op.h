@@ -7,7 +7,7 @@
 #include "aten.h"
 #include "node.h"
 
-enum { OP_MAX_ARGS = 10, OP_MAX_OUTPUTS = 8 };
+enum { OP_MAX_ARGS = 10, OP_MAX_OUTPUTS = 32 };
 
 /* One argument as the scenario gave it. */
 struct op_arg {

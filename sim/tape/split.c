@@ -2,14 +2,27 @@
  * put together, zeros for a part without one (FunctionsManual.cpp split_with_sizes_backward). */
 #include "op.h"
 
-/* args: [0] dim, [1 + i] length of part i */
-static void backward_split(struct tape *tape, struct node *node, struct tensor **grads,
-                           struct tensor **out) {
+/* Lengths of parts: all `each` but the last, which is what is left, or as a shape says. */
+struct parts {
+    unsigned count;
+    int64_t each, whole;
+    const struct shape *sizes; /* NULL: even */
+};
+
+static int64_t length_of(const struct parts *parts, unsigned i) {
+    if (parts->sizes)
+        return parts->sizes->size[i];
+    return i + 1 < parts->count ? parts->each : parts->whole - (int64_t)i * parts->each;
+}
+
+/* args: [0] dim; even parts: [1] their length, else [1 + i] length of part i. */
+static void put_together(struct tape *tape, struct node *node, const struct parts *lengths,
+                         struct tensor **grads, struct tensor **out) {
     const struct shape *shape = &node->edges[0].shape;
     struct tensor *parts[OP_MAX_OUTPUTS];
     for (unsigned i = 0; i < node->output_count; i++) {
         struct shape part = *shape;
-        part.size[node->args[0]] = node->args[1 + i];
+        part.size[node->args[0]] = length_of(lengths, i);
         parts[i] = grads[i] ? tensor_ref(grads[i]) : aten_full(tape, &part, node->edges[0].dtype);
     }
     out[0] = aten_cat(tape, parts, node->output_count, node->args[0]);
@@ -17,23 +30,42 @@ static void backward_split(struct tape *tape, struct node *node, struct tensor *
         tensor_unref(tape, parts[i]);
 }
 
+static void backward_split(struct tape *tape, struct node *node, struct tensor **grads,
+                           struct tensor **out) {
+    const struct parts lengths = {node->output_count, node->args[1],
+                                  node->edges[0].shape.size[node->args[0]], NULL};
+    put_together(tape, node, &lengths, grads, out);
+}
+
+static void backward_split_sizes(struct tape *tape, struct node *node, struct tensor **grads,
+                                 struct tensor **out) {
+    struct shape sizes = {.ndim = node->output_count};
+    for (unsigned i = 0; i < node->output_count; i++)
+        sizes.size[i] = node->args[1 + i];
+    const struct parts lengths = {node->output_count, 0, 0, &sizes};
+    put_together(tape, node, &lengths, grads, out);
+}
+
 static const struct backward_op split_backward = {"SplitBackward0", backward_split};
-static const struct backward_op split_sizes_backward = {"SplitWithSizesBackward0", backward_split};
+static const struct backward_op split_sizes_backward = {"SplitWithSizesBackward0",
+                                                        backward_split_sizes};
 
 static void split(struct tape *tape, struct op_call *call, const struct backward_op *backward,
-                  unsigned dim, const struct shape *lengths) {
+                  unsigned dim, const struct parts *lengths) {
     struct tensor *t = call->arg[0].tensor;
     bool grad = tape->grad_enabled;
-    struct node *node = node_create(tape, backward, &t, 1, lengths->ndim);
-    if (node)
+    struct node *node = node_create(tape, backward, &t, 1, lengths->count);
+    if (node) {
         node->args[0] = dim;
+        node->args[1] = lengths->each;
+    }
     int64_t start = 0;
     tape->grad_enabled = false; /* one node for all parts */
-    for (unsigned i = 0; i < lengths->ndim; i++) {
-        struct tensor *part = aten_narrow(tape, t, dim, start, lengths->size[i]);
-        start = size_add(start, lengths->size[i]);
-        if (node)
-            node->args[1 + i] = lengths->size[i];
+    for (unsigned i = 0; i < lengths->count; i++) {
+        struct tensor *part = aten_narrow(tape, t, dim, start, length_of(lengths, i));
+        start = size_add(start, length_of(lengths, i));
+        if (node && lengths->sizes)
+            node->args[1 + i] = length_of(lengths, i);
         node_set_output(node, part, i);
         call->out[call->out_count++] = part;
     }
@@ -56,9 +88,7 @@ static void split_even(struct tape *tape, struct op_call *call, unsigned dim, in
         call->out[call->out_count++] = tensor_ref(call->arg[0].tensor);
         return;
     }
-    struct shape lengths = {.ndim = (unsigned)parts};
-    for (int64_t i = 0; i < parts; i++)
-        lengths.size[i] = i + 1 < parts ? length : n - i * length;
+    const struct parts lengths = {(unsigned)parts, length, n, NULL};
     split(tape, call, &split_backward, dim, &lengths);
 }
 
@@ -88,7 +118,8 @@ static void run_split_with_sizes(struct tape *tape, struct op_call *call) {
         call->out[call->out_count++] = tensor_ref(call->arg[0].tensor);
         return;
     }
-    split(tape, call, &split_sizes_backward, dim, lengths);
+    const struct parts parts = {lengths->ndim, 0, 0, lengths};
+    split(tape, call, &split_sizes_backward, dim, &parts);
 }
 
 const struct op ops_split[] = {

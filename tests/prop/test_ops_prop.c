@@ -169,7 +169,7 @@ static void run_backward(struct world *w, struct tensor *t) {
     struct op_call sum = {.op = find_row("sum"), .arg = {{.given = true, .tensor = t}}};
     op_run(&w->tape, &sum);
     if (w->tape.status == TAPE_OK && sum.out[0]->requires_grad)
-        backward_run(&w->tape, sum.out[0], NULL);
+        backward_run(&w->tape, sum.out[0], NULL, false);
     tensor_unref(&w->tape, sum.out[0]);
 }
 
