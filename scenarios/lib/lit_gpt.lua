@@ -1,0 +1,476 @@
+-- lit_gpt.lua: Lightning's LitGPT (lit_gpt/model.py and lora.py, later litgpt/), name by name, as it was on four days:
+--   2023-09   commit 29de282, of its remarks on memory: one key/value head is not repeated
+--   2023-10   commit 0cc02af, of its resource tables
+--   2024-04   commit 5895df10, of the first table of its configuration hub
+--   2024-09   commit 00af8b0d, of the last one
+-- A model runs in Fabric with precision bf16-true: what it returns is cast to float32.
+local nn = use "nn"
+local litgpt = {}
+
+-- lit_gpt/config.py: the models, with what differs from the defaults
+local defaults = {
+  block_size = 4096, n_layer = 16, n_head = 32, n_embd = 4096, rotary_percentage = 0.25, parallel_residual = true, bias = true,
+  lm_head_bias = false, shared_attention_norm = false, norm = "LayerNorm", mlp = "GptNeoxMLP", scale_embeddings = false,
+}
+local function llama(config)
+  config.rotary_percentage, config.parallel_residual, config.bias = 1.0, false, false
+  config.norm, config.mlp = "RMSNorm", config.mlp or "LLaMAMLP"
+  return config
+end
+litgpt.models = {
+  ["stablelm-base-alpha-3b"] = { vocab = 50688 },
+  ["falcon-7b"] = { block_size = 2048, vocab = 65024, n_layer = 32, n_head = 71, n_embd = 4544, rotary_percentage = 1.0,
+    n_query_groups = 1, bias = false, shared_attention_norm = true },
+  ["phi-1_5"] = { block_size = 2048, vocab = 51200, n_embd = 2048, n_layer = 24, rotary_percentage = 0.5,
+    shared_attention_norm = true, lm_head_bias = true },
+  ["phi-2"] = { block_size = 2048, vocab = 51200, n_embd = 2560, n_layer = 32, rotary_percentage = 0.4,
+    shared_attention_norm = true, lm_head_bias = true },
+  ["Llama-2-7b"] = llama { vocab = 32000, n_layer = 32, intermediate = 11008 },
+  ["Llama-2-13b"] = llama { vocab = 32000, n_layer = 40, n_head = 40, n_embd = 5120, intermediate = 13824 },
+  ["Llama-3-8B"] = llama { block_size = 8192, vocab = 128256, n_layer = 32, n_query_groups = 8, intermediate = 14336 },
+  ["Llama-3.2-1B"] = llama { block_size = 8192, vocab = 128256, n_embd = 2048, n_query_groups = 8, intermediate = 8192 },
+  ["Llama-3.2-3B"] = llama { block_size = 8192, vocab = 128256, n_layer = 28, n_embd = 3072, n_head = 24, n_query_groups = 8,
+    intermediate = 8192 },
+  ["Mistral-7B-v0.1"] = llama { vocab = 32000, n_layer = 32, n_query_groups = 8, intermediate = 14336 },
+  ["tiny-llama-1.1b"] = llama { block_size = 2048, vocab = 32000, n_layer = 22, n_embd = 2048, n_query_groups = 4,
+    intermediate = 5632 },
+  ["Gemma-2b"] = llama { vocab = 256000, n_embd = 2048, n_layer = 18, n_head = 8, n_query_groups = 1, intermediate = 16384,
+    mlp = "GemmaMLP", scale_embeddings = true },
+}
+litgpt.sizes = { "n_layer", "n_embd", "n_head", "n_query_groups", "intermediate", "vocab" }
+litgpt.names = {}
+for name in pairs(litgpt.models) do
+  litgpt.names[#litgpt.names + 1] = name
+end
+
+-- The config of a model; lora: r, dropout and which layers have adapters (query key value projection mlp head).
+-- given: numbers in place of the model's own; 0 is none.
+function litgpt.config(name, version, lora, given)
+  local config = { version = version, lora = lora }
+  for key, value in pairs(defaults) do
+    config[key] = value
+  end
+  for key, value in pairs(litgpt.models[name]) do
+    config[key] = value
+  end
+  for _, key in ipairs(litgpt.sizes) do
+    if given[key] > 0 then
+      config[key] = given[key]
+    end
+  end
+  config.head_size = config.n_embd // config.n_head
+  config.n_query_groups = config.n_query_groups or config.n_head
+  config.intermediate = config.intermediate or 4 * config.n_embd
+  config.rope_n_elem = math.floor(config.rotary_percentage * config.head_size + 1e-9)
+  return setmetatable(config, {})
+end
+
+local RMSNorm = nn.class()
+function RMSNorm:init(size, version)
+  self.version = version
+  self.weight = nn.Parameter(torch.ones({ size }))
+end
+function RMSNorm:forward(x)
+  if self.version == "2023-09" then
+    local norm_x = torch.mean(x * x, -1, true)
+    local x_normed = x * torch.rsqrt(norm_x + 1e-5)
+    return self.weight * x_normed
+  end
+  local dtype = x.dtype
+  x = x:float()
+  local norm_x = torch.mean(x * x, -1, true)
+  local x_normed = x * torch.rsqrt(norm_x + 1e-5)
+  if self.version == "2023-10" then
+    return (self.weight * x_normed):to(dtype)
+  elseif self.version == "2024-04" then
+    x_normed = x_normed:to(dtype)
+    return x_normed * self.weight
+  end
+  return (x_normed * self.weight:float()):to(dtype)
+end
+
+local function norm_class(config)
+  if config.norm == "RMSNorm" then
+    return RMSNorm(config.n_embd, config.version)
+  end
+  return nn.LayerNorm(config.n_embd)
+end
+
+-- A linear layer, with an adapter when r > 0
+local LoRALinear = nn.class()
+function LoRALinear:init(config, in_features, out_features, bias, is_adapted)
+  self.linear = nn.Linear(in_features, out_features, bias)
+  self.r = config.lora and is_adapted and config.lora.r or 0
+  if self.r > 0 then
+    self.lora_dropout = nn.Dropout(config.lora.dropout)
+    self.scaling = config.lora.alpha / self.r
+    self.lora_A = nn.Parameter(torch.zeros({ self.r, in_features }))
+    self.lora_B = nn.Parameter(torch.zeros({ out_features, self.r }))
+  end
+end
+function LoRALinear:forward(x)
+  local pretrained = self.linear(x)
+  if self.r == 0 then
+    return pretrained
+  end
+  local lora = torch.matmul(torch.matmul(self.lora_dropout(x), self.lora_A:transpose(0, 1)), self.lora_B:transpose(0, 1))
+    * self.scaling
+  return pretrained + lora
+end
+
+-- result.index_copy(-1, index, source) and index_copy_: the source's gradient is read by index and expanded to the source,
+-- which is saved for that (derivatives.yaml).
+local function index_copying(in_place)
+  return torch.autograd_function {
+    name = "IndexCopy",
+    forward = function(ctx, source, result, index)
+      ctx.save_for_backward(index, source)
+      local out
+      if in_place then
+        out = result:detach()
+      else
+        out = result:clone()
+      end
+      return out
+    end,
+    backward = function(_, saved, grad)
+      local grad_source = torch.empty(saved[2].shape, grad.dtype)
+      return grad_source, nil, nil
+    end,
+  }
+end
+local index_copy, index_copy_ = index_copying(false), index_copying(true)
+
+local LoRAQKVLinear = nn.class()
+function LoRAQKVLinear:init(config)
+  local head_size, groups = config.head_size, config.n_query_groups
+  self.version, self.heads, self.groups = config.version, config.n_head, groups
+  self.out_features = (config.n_head + 2 * groups) * head_size
+  self.linear = nn.Linear(config.n_embd, self.out_features, config.bias)
+  local lora = config.lora
+  self.r, self.enabled, self.qkv_shapes = lora and lora.r or 0, 0, {}
+  if lora then
+    for i, is_enabled in ipairs { lora.query, lora.key, lora.value } do
+      if is_enabled then
+        self.enabled = self.enabled + 1
+        self.qkv_shapes[self.enabled] = head_size * (i == 1 and config.n_head or groups)
+      end
+    end
+  end
+  if self.r == 0 or self.enabled == 0 then
+    self.r = 0
+    return
+  end
+  self.width = 0
+  for _, size in ipairs(self.qkv_shapes) do
+    self.width = self.width + size
+  end
+  self.lora_dropout = nn.Dropout(lora.dropout)
+  self.scaling = lora.alpha / self.r
+  self.lora_A = nn.Parameter(torch.zeros({ self.r * self.enabled, config.n_embd }))
+  self.lora_B = nn.Parameter(torch.zeros({ self.width, self.r }))
+  if self.version == "2024-09" and self.enabled < 3 then
+    self.lora_ind = nn.Buffer(torch.zeros({ self.width }, torch.int64))
+  end
+end
+-- Columns without an adapter are zeros. In the end the index is a buffer, before it is made anew each time.
+function LoRAQKVLinear:zero_pad(x)
+  if self.enabled == 3 then
+    return x
+  end
+  if self.version == "2024-09" then
+    local shape = x.shape
+    shape[#shape] = self.out_features
+    local result = torch.zeros(shape, x.dtype)
+    return index_copy_(x, result, self.lora_ind)
+  end
+  x = x:transpose(0, 1)
+  local first, second = x:size(0), x:size(1)
+  local result = torch.zeros({ first, second, self.out_features }, x.dtype)
+  result = result:view(-1, self.out_features)
+  result = index_copy(x:reshape(-1, self.width), result, torch.empty({ self.width }, torch.int64))
+  return result:view(first, second, self.out_features):transpose(0, 1)
+end
+function LoRAQKVLinear:conv1d(input, weight)
+  if self.heads == self.groups then
+    return torch.conv1d(input, weight, nil, nil, nil, nil, self.enabled)
+  end
+  local input_splitted = table.pack(input:chunk(self.enabled, 1))
+  local weight_splitted = table.pack(weight:split_with_sizes(self.qkv_shapes))
+  local parts = {}
+  for i = 1, self.enabled do
+    parts[i] = torch.conv1d(input_splitted[i], weight_splitted[i])
+  end
+  return torch.cat(parts, 1)
+end
+function LoRAQKVLinear:forward(x)
+  local pretrained = self.linear(x)
+  if self.r == 0 then
+    return pretrained
+  end
+  local after_A = torch.linear(self.lora_dropout(x), self.lora_A)
+  local after_B = self:conv1d(after_A:transpose(-2, -1), self.lora_B:unsqueeze(-1)):transpose(-2, -1)
+  local lora = self:zero_pad(after_B) * self.scaling
+  return pretrained + lora
+end
+
+local function apply_rope(x, cos, sin)
+  local head_size = x:size(-1)
+  local x1 = x:slice(-1, nil, head_size // 2)
+  local x2 = x:slice(-1, head_size // 2)
+  local rotated = torch.cat({ -x2, x1 }, -1)
+  local roped = (x * cos) + (rotated * sin)
+  return roped:to(x.dtype)
+end
+
+local KVCache = nn.class()
+function KVCache:init(k_shape, v_shape)
+  self.k = nn.Buffer(torch.zeros(k_shape))
+  self.v = nn.Buffer(torch.zeros(v_shape))
+end
+function KVCache:forward(input_pos, k, v)
+  k = self.k:index_copy_(2, input_pos, k)
+  v = self.v:index_copy_(2, input_pos, v)
+  return k, v
+end
+
+local CausalSelfAttention = nn.class()
+function CausalSelfAttention:init(config)
+  self.config = config
+  self.attn = LoRAQKVLinear(config)
+  self.proj = LoRALinear(config, config.head_size * config.n_head, config.n_embd, config.bias, config.lora and config.lora.projection)
+end
+function CausalSelfAttention:forward(x, cos, sin, mask, input_pos)
+  local config = self.config
+  local B, T = x:size(0), x:size(1)
+  local hs, groups = config.head_size, config.n_query_groups
+  local qkv = self.attn(x)
+  local q_per_kv = config.n_head // groups
+  local total_qkv = q_per_kv + 2
+  qkv = qkv:view(B, T, groups, total_qkv, hs)
+  qkv = qkv:permute(0, 2, 3, 1, 4)
+  local q, k, v = qkv:split_with_sizes({ q_per_kv, 1, 1 }, 2)
+  local expands = groups ~= config.n_head and (not input_pos or groups ~= 1)
+  if config.version == "2023-09" then
+    expands = groups ~= 1
+  end
+  if expands then
+    k = k:expand(B, groups, q_per_kv, T, hs)
+    v = v:expand(B, groups, q_per_kv, T, hs)
+  end
+  q = q:reshape(B, -1, T, hs)
+  k = k:reshape(B, -1, T, hs)
+  v = v:reshape(B, -1, T, hs)
+  local n = config.rope_n_elem
+  local q_roped = apply_rope(q:slice(-1, nil, n), cos, sin)
+  local k_roped = apply_rope(k:slice(-1, nil, n), cos, sin)
+  q = torch.cat({ q_roped, q:slice(-1, n) }, -1)
+  k = torch.cat({ k_roped, k:slice(-1, n) }, -1)
+  if input_pos then
+    k, v = self.kv_cache(input_pos, k, v)
+  end
+  local y = self:scaled_dot_product_attention(q, k, v, mask)
+  y = y:reshape(B, T, hs * config.n_head)
+  return self.proj(y)
+end
+-- What PyTorch 2.1 does with heads that must be repeated (_scaled_dot_product_attention_math of that release).
+local function attention_math(query, key, value)
+  query = query * 1.0
+  local attn_mask = torch.ones({ query:size(2), key:size(2) }, torch.bool):tril()
+  attn_mask = torch.where(attn_mask, 0.0, -1.0):to(query.dtype)
+  local attn = torch.matmul(query, key:transpose(-2, -1) * 1.0)
+  attn:add_(attn_mask)
+  attn = torch.softmax(attn, -1)
+  return torch.matmul(attn, value)
+end
+
+function CausalSelfAttention:scaled_dot_product_attention(q, k, v, mask)
+  if q:size(1) ~= k:size(1) and not mask then
+    return attention_math(q, k, v):transpose(1, 2)
+  end
+  local y = torch.scaled_dot_product_attention(q, k, v, mask, mask == nil)
+  return y:transpose(1, 2)
+end
+
+local MLP = {}
+MLP.GptNeoxMLP = nn.class()
+function MLP.GptNeoxMLP:init(config)
+  local adapted = config.lora and config.lora.mlp
+  self.fc = LoRALinear(config, config.n_embd, config.intermediate, config.bias, adapted)
+  self.proj = LoRALinear(config, config.intermediate, config.n_embd, config.bias, adapted)
+end
+function MLP.GptNeoxMLP:forward(x)
+  x = self.fc(x)
+  x = torch.gelu(x)
+  return self.proj(x)
+end
+local function gated(activation)
+  local class = nn.class()
+  function class:init(config)
+    local adapted = config.lora and config.lora.mlp
+    self.fc_1 = LoRALinear(config, config.n_embd, config.intermediate, config.bias, adapted)
+    self.fc_2 = LoRALinear(config, config.n_embd, config.intermediate, config.bias, adapted)
+    self.proj = LoRALinear(config, config.intermediate, config.n_embd, config.bias, adapted)
+  end
+  function class:forward(x)
+    local x_fc_1 = self.fc_1(x)
+    local x_fc_2 = self.fc_2(x)
+    x = torch[activation](x_fc_1) * x_fc_2
+    return self.proj(x)
+  end
+  return class
+end
+MLP.LLaMAMLP, MLP.GemmaMLP = gated "silu", gated "gelu"
+
+local Block = nn.class()
+function Block:init(config)
+  self.config = config
+  self.norm_1 = norm_class(config)
+  self.attn = CausalSelfAttention(config)
+  if not config.shared_attention_norm then
+    self.norm_2 = norm_class(config)
+  end
+  self.mlp = MLP[config.mlp](config)
+end
+function Block:forward(x, cos, sin, mask, input_pos)
+  local config = self.config
+  local n_1 = self.norm_1(x)
+  local h = self.attn(n_1, cos, sin, mask, input_pos)
+  if config.parallel_residual then
+    n_1 = config.shared_attention_norm and n_1 or self.norm_2(x)
+    x = self.mlp(n_1) + h + x
+  else
+    x = h + x
+    x = self.mlp(self.norm_2(x)) + x
+  end
+  return x
+end
+
+litgpt.GPT = nn.class()
+function litgpt.GPT:init(config)
+  self.config = config
+  self.lm_head = LoRALinear(config, config.n_embd, config.vocab, config.lm_head_bias, config.lora and config.lora.head)
+  self.wte = nn.Embedding(config.vocab, config.n_embd)
+  local blocks = {}
+  for i = 1, config.n_layer do
+    blocks[i] = Block(config)
+  end
+  self.h = nn.ModuleList(blocks)
+  self.ln_f = norm_class(config)
+  self.cos = nn.Buffer(torch.empty({ config.block_size, config.rope_n_elem }, torch.float32))
+  self.sin = nn.Buffer(torch.empty({ config.block_size, config.rope_n_elem }, torch.float32))
+end
+-- The cache of angles is made anew, in float32; Fabric had cast the first one.
+function litgpt.GPT:set_max_seq_length(length)
+  for _, name in ipairs { "cos", "sin" } do
+    nn.replace(self, name, nn.Buffer(torch.empty({ length, self.config.rope_n_elem }, torch.float32)))
+  end
+  self.max_seq_length = length
+end
+function litgpt.GPT:set_kv_cache(batch)
+  local config = self.config
+  local heads = config.n_query_groups == 1 and 1 or config.n_head
+  local shape = { batch, heads, self.max_seq_length, config.head_size }
+  for i = 0, self.h.length - 1 do
+    self.h[i].attn.kv_cache = KVCache(shape, shape)
+  end
+  local ones = torch.ones({ self.max_seq_length, self.max_seq_length }, torch.bool)
+  self.mask_cache = nn.Buffer(ones:tril():unsqueeze(0):unsqueeze(0))
+end
+function litgpt.GPT:forward(idx, input_pos, lm_head_chunk_size)
+  local cos, sin, mask
+  if input_pos then
+    cos = torch.index(self.cos, input_pos)
+    sin = torch.index(self.sin, input_pos)
+    mask = torch.index(self.mask_cache, input_pos, 2)
+  else
+    local T = idx:size(1)
+    cos = self.cos:slice(0, nil, T)
+    sin = self.sin:slice(0, nil, T)
+  end
+  local x = self.wte(idx)
+  if self.config.scale_embeddings then
+    x = x * (self.config.n_embd ^ 0.5)
+  end
+  for i = 0, self.h.length - 1 do
+    x = self.h[i](x, cos, sin, mask, input_pos)
+  end
+  x = self.ln_f(x)
+  if lm_head_chunk_size then
+    local chunks = {}
+    for i, x_i in ipairs { x:split(lm_head_chunk_size, 1) } do
+      chunks[i] = self.lm_head(x_i)
+    end
+    return chunks
+  end
+  return self.lm_head(x)
+end
+
+-- mark_only_lora_as_trainable
+function litgpt.freeze(model)
+  nn.each_module(model, function(module)
+    for _, key in ipairs(module._members) do
+      if type(module[key]) == "userdata" and key ~= "lora_A" and key ~= "lora_B" then
+        module[key].requires_grad = false
+      end
+    end
+  end)
+end
+
+-- Fabric's module: the outputs in float32
+function litgpt.fabric(model, ...)
+  local output = model(...)
+  if type(output) == "table" then
+    local converted = {}
+    for i, chunk in ipairs(output) do
+      converted[i] = chunk:float()
+    end
+    return converted
+  end
+  output = output:float()
+  return output
+end
+
+-- nll_loss(reduction="none")
+local nll_loss_none = torch.autograd_function {
+  name = "NllLoss",
+  forward = function(ctx, log_probabilities, target)
+    local total_weight = torch.empty({}, log_probabilities.dtype)
+    ctx.save_for_backward(log_probabilities, target, total_weight)
+    local output = torch.empty({ log_probabilities:size(0) }, log_probabilities.dtype)
+    return output
+  end,
+  backward = function(_, saved)
+    local grad_input = torch.zeros_like(saved[1])
+    return grad_input, nil
+  end,
+}
+local function cross_entropy_none(input, target)
+  local log_probabilities = torch.log_softmax(input, 1, input.dtype)
+  return nll_loss_none(log_probabilities, target)
+end
+
+-- lit_gpt/utils.py, of chunks or of one tensor
+function litgpt.chunked_cross_entropy(logits, targets, chunk_size)
+  local logit_chunks, target_chunks, loss_chunks = {}, nil, {}
+  if type(logits) == "table" then
+    for i, chunk in ipairs(logits) do
+      logit_chunks[i] = chunk:reshape(-1, chunk:size(-1))
+    end
+    target_chunks = { targets:split(logits[1]:size(1), 1) }
+    for i, chunk in ipairs(target_chunks) do
+      target_chunks[i] = chunk:reshape(-1)
+    end
+  else
+    logits = logits:reshape(-1, logits:size(-1))
+    targets = targets:reshape(-1)
+    logit_chunks = { logits:split(chunk_size) }
+    target_chunks = { targets:split(chunk_size) }
+  end
+  for i = 1, #logit_chunks do
+    loss_chunks[i] = cross_entropy_none(logit_chunks[i], target_chunks[i])
+  end
+  return torch.cat(loss_chunks):mean()
+end
+
+return litgpt
