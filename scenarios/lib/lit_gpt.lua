@@ -36,6 +36,10 @@ litgpt.models = {
     intermediate = 5632 },
   ["Gemma-2b"] = llama { vocab = 256000, n_embd = 2048, n_layer = 18, n_head = 8, n_query_groups = 1, intermediate = 16384,
     mlp = "GemmaMLP", scale_embeddings = true },
+  ["Gemma-2-2b"] = llama { block_size = 8192, vocab = 256000, n_embd = 2304, n_layer = 26, n_head = 8, n_query_groups = 4,
+    head_size = 256, intermediate = 9216, mlp = "GemmaMLP", scale_embeddings = true, has_post_norms = true, softcap = 50.0,
+    sliding_window = 4096 },
+  ["Phi-3-mini-4k-instruct"] = llama { vocab = 32064, n_embd = 3072, n_layer = 32, intermediate = 8192 },
 }
 litgpt.sizes = { "n_layer", "n_embd", "n_head", "n_query_groups", "intermediate", "vocab" }
 litgpt.names = {}
@@ -58,7 +62,7 @@ function litgpt.config(name, version, lora, given)
       config[key] = given[key]
     end
   end
-  config.head_size = config.n_embd // config.n_head
+  config.head_size = config.head_size or config.n_embd // config.n_head
   config.n_query_groups = config.n_query_groups or config.n_head
   config.intermediate = config.intermediate or 4 * config.n_embd
   config.rope_n_elem = math.floor(config.rotary_percentage * config.head_size + 1e-9)
@@ -235,8 +239,9 @@ function KVCache:forward(input_pos, k, v)
 end
 
 local CausalSelfAttention = nn.class()
-function CausalSelfAttention:init(config)
+function CausalSelfAttention:init(config, block_idx)
   self.config = config
+  self.has_window = config.sliding_window ~= nil and block_idx % 2 == 0
   self.attn = LoRAQKVLinear(config)
   self.proj = LoRALinear(config, config.head_size * config.n_head, config.n_embd, config.bias, config.lora and config.lora.projection)
 end
@@ -269,6 +274,15 @@ function CausalSelfAttention:forward(x, cos, sin, mask, input_pos)
   if input_pos then
     k, v = self.kv_cache(input_pos, k, v)
   end
+  if self.has_window then
+    if not mask then
+      mask = torch.ones({ T, T }, q.dtype):triu(1)
+      mask:fill_()
+    end
+    local sliding_window_bias = torch.tril(torch.ones_like(mask), -config.sliding_window)
+    sliding_window_bias:fill_()
+    mask = mask:add_(sliding_window_bias)
+  end
   local y = self:scaled_dot_product_attention(q, k, v, mask)
   y = y:reshape(B, T, hs * config.n_head)
   return self.proj(y)
@@ -284,7 +298,24 @@ local function attention_math(query, key, value)
   return torch.matmul(attn, value)
 end
 
+-- softcapping: no fused kernel
+function CausalSelfAttention:softcapped_attention(q, k, v, mask)
+  local softcap = self.config.softcap
+  local scores = torch.matmul(q, k:transpose(-2, -1)) * 1.0
+  scores = torch.tanh(scores / softcap) * softcap
+  if not mask then
+    mask = torch.ones({ q:size(2), q:size(2) }, q.dtype):triu(1)
+    mask:fill_()
+  end
+  scores = scores + mask
+  scores = torch.softmax(scores, -1, torch.float32):to(q.dtype)
+  return torch.matmul(scores, v)
+end
+
 function CausalSelfAttention:scaled_dot_product_attention(q, k, v, mask)
+  if self.config.softcap then
+    return self:softcapped_attention(q, k, v, mask):transpose(1, 2)
+  end
   if q:size(1) ~= k:size(1) and not mask then
     return attention_math(q, k, v):transpose(1, 2)
   end
@@ -323,10 +354,14 @@ end
 MLP.LLaMAMLP, MLP.GemmaMLP = gated "silu", gated "gelu"
 
 local Block = nn.class()
-function Block:init(config)
+function Block:init(config, block_idx)
   self.config = config
   self.norm_1 = norm_class(config)
-  self.attn = CausalSelfAttention(config)
+  self.attn = CausalSelfAttention(config, block_idx)
+  if config.has_post_norms then
+    self.post_attention_norm = norm_class(config)
+    self.post_mlp_norm = norm_class(config)
+  end
   if not config.shared_attention_norm then
     self.norm_2 = norm_class(config)
   end
@@ -339,6 +374,10 @@ function Block:forward(x, cos, sin, mask, input_pos)
   if config.parallel_residual then
     n_1 = config.shared_attention_norm and n_1 or self.norm_2(x)
     x = self.mlp(n_1) + h + x
+  elseif config.has_post_norms then
+    h = self.post_attention_norm(h)
+    x = h + x
+    x = self.post_mlp_norm(self.mlp(self.norm_2(x))) + x
   else
     x = h + x
     x = self.mlp(self.norm_2(x)) + x
@@ -353,7 +392,7 @@ function litgpt.GPT:init(config)
   self.wte = nn.Embedding(config.vocab, config.n_embd)
   local blocks = {}
   for i = 1, config.n_layer do
-    blocks[i] = Block(config)
+    blocks[i] = Block(config, i - 1)
   end
   self.h = nn.ModuleList(blocks)
   self.ln_f = norm_class(config)

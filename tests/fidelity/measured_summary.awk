@@ -33,11 +33,11 @@ function note_of(id,  i) {
 BEGIN {
     FS = "\t"
     while ((getline line < notes) > 0) {
-        cut = index(line, "|")
+        cut = index(line, " | ")
         if (line ~ /^#/ || cut == 0)
             continue
         pattern[++noted] = substr(line, 1, cut - 1)
-        text[noted] = substr(line, cut + 1)
+        text[noted] = substr(line, cut + 3)
         gsub(/ /, "", pattern[noted])
         sub(/^ +/, "", text[noted])
     }
