@@ -43,6 +43,7 @@ local function train(model)
   if p.mode == "lora" then
     litgpt.freeze(model)
   end
+  litgpt.convert(model, p.dtype)
   model:set_max_seq_length(p.seq)
   local trainable = torch.list()
   for _, parameter in ipairs(nn.parameters(model)) do
@@ -60,10 +61,10 @@ local function train(model)
     if p.mode == "lora" then
       logits = litgpt.fabric(model, input_ids, nil, 128)
       logits[#logits] = logits[#logits]:slice(1, nil, -1)
-      loss = litgpt.chunked_cross_entropy(logits, targets:slice(1, 1))
+      loss = litgpt.chunked_cross_entropy(p.version, logits, targets:slice(1, 1))
     else
       logits = litgpt.fabric(model, input_ids)
-      loss = litgpt.chunked_cross_entropy(logits:slice(1, nil, -1), targets:slice(1, 1), 128)
+      loss = litgpt.chunked_cross_entropy(p.version, logits:slice(1, nil, -1), targets:slice(1, 1), 128)
     end
     phase "backward"
     local scaled = loss / p.accumulate

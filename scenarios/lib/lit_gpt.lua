@@ -173,9 +173,6 @@ function LoRAQKVLinear:init(config)
   self.scaling = lora.alpha / self.r
   self.lora_A = nn.Parameter(torch.zeros({ self.r * self.enabled, config.n_embd }))
   self.lora_B = nn.Parameter(torch.zeros({ self.width, self.r }))
-  if self.version == "2024-09" and self.enabled < 3 then
-    self.lora_ind = nn.Buffer(torch.zeros({ self.width }, torch.int64))
-  end
 end
 -- Columns without an adapter are zeros. In the end the index is a buffer, before it is made anew each time.
 function LoRAQKVLinear:zero_pad(x)
@@ -186,13 +183,17 @@ function LoRAQKVLinear:zero_pad(x)
     local shape = x.shape
     shape[#shape] = self.out_features
     local result = torch.zeros(shape, x.dtype)
+    if not self.lora_ind then
+      self.lora_ind = nn.Buffer(torch.empty({ self.width }, torch.int64))
+    end
     return index_copy_(x, result, self.lora_ind)
   end
   x = x:transpose(0, 1)
   local first, second = x:size(0), x:size(1)
   local result = torch.zeros({ first, second, self.out_features }, x.dtype)
   result = result:view(-1, self.out_features)
-  result = index_copy(x:reshape(-1, self.width), result, torch.empty({ self.width }, torch.int64))
+  local index = torch.empty({ self.width }, torch.int64)
+  result = index_copy(x:reshape(-1, self.width), result, index)
   return result:view(first, second, self.out_features):transpose(0, 1)
 end
 function LoRAQKVLinear:conv1d(input, weight)
@@ -225,6 +226,14 @@ local function apply_rope(x, cos, sin)
   local rotated = torch.cat({ -x2, x1 }, -1)
   local roped = (x * cos) + (rotated * sin)
   return roped:to(x.dtype)
+end
+
+local function build_rope_cache(seq_len, n_elem)
+  local theta = 1.0 / torch.pow(10000, torch.arange(0, n_elem, 2):float() / n_elem)
+  local seq_idx = torch.arange(seq_len) / 1
+  local idx_theta = seq_idx:reshape(seq_len, 1) * theta -- torch.outer
+  idx_theta = torch["repeat"](idx_theta, 1, 2)
+  return torch.cos(idx_theta), torch.sin(idx_theta)
 end
 
 local KVCache = nn.class()
@@ -396,14 +405,20 @@ function litgpt.GPT:init(config)
   end
   self.h = nn.ModuleList(blocks)
   self.ln_f = norm_class(config)
-  self.cos = nn.Buffer(torch.empty({ config.block_size, config.rope_n_elem }, torch.float32))
-  self.sin = nn.Buffer(torch.empty({ config.block_size, config.rope_n_elem }, torch.float32))
+  local cos, sin = build_rope_cache(config.block_size, config.rope_n_elem)
+  self.cos, self.sin = nn.Buffer(cos), nn.Buffer(sin)
 end
--- The cache of angles is made anew, in float32; Fabric had cast the first one.
-function litgpt.GPT:set_max_seq_length(length)
+-- Fabric casts the whole module; what has the type stays.
+function litgpt.convert(model, dtype)
   for _, name in ipairs { "cos", "sin" } do
-    nn.replace(self, name, nn.Buffer(torch.empty({ length, self.config.rope_n_elem }, torch.float32)))
+    nn.set_data(model[name], torch.no_grad(torch.to, model[name], dtype))
   end
+end
+-- The cache of angles is made anew, in float32.
+function litgpt.GPT:set_max_seq_length(length)
+  local cos, sin = build_rope_cache(length, self.config.rope_n_elem)
+  nn.replace(self, "cos", nn.Buffer(cos))
+  nn.replace(self, "sin", nn.Buffer(sin))
   self.max_seq_length = length
 end
 function litgpt.GPT:set_kv_cache(batch)
@@ -474,13 +489,14 @@ end
 local nll_loss_none = torch.autograd_function {
   name = "NllLoss",
   forward = function(ctx, log_probabilities, target)
+    local output = torch.empty({ log_probabilities:size(0) }, log_probabilities.dtype)
     local total_weight = torch.empty({}, log_probabilities.dtype)
     ctx.save_for_backward(log_probabilities, target, total_weight)
-    local output = torch.empty({ log_probabilities:size(0) }, log_probabilities.dtype)
     return output
   end,
-  backward = function(_, saved)
+  backward = function(_, saved, grad_output)
     local grad_input = torch.zeros_like(saved[1])
+    grad_output = grad_output:contiguous()
     return grad_input, nil
   end,
 }
@@ -489,8 +505,8 @@ local function cross_entropy_none(input, target)
   return nll_loss_none(log_probabilities, target)
 end
 
--- lit_gpt/utils.py, of chunks or of one tensor
-function litgpt.chunked_cross_entropy(logits, targets, chunk_size)
+-- lit_gpt/utils.py, of chunks or of one tensor: their mean, later over what is not masked
+function litgpt.chunked_cross_entropy(version, logits, targets, chunk_size)
   local logit_chunks, target_chunks, loss_chunks = {}, nil, {}
   if type(logits) == "table" then
     for i, chunk in ipairs(logits) do
@@ -509,7 +525,16 @@ function litgpt.chunked_cross_entropy(logits, targets, chunk_size)
   for i = 1, #logit_chunks do
     loss_chunks[i] = cross_entropy_none(logit_chunks[i], target_chunks[i])
   end
-  return torch.cat(loss_chunks):mean()
+  if version < "2024" then
+    return torch.cat(loss_chunks):mean()
+  end
+  local non_masked_elems = torch.ne(targets, -100):sum()
+  if version == "2024-04" then
+    local sum = torch.cat(loss_chunks):sum()
+    torch.gt(non_masked_elems, 1):item()
+    return sum / non_masked_elems
+  end
+  return torch.cat(loss_chunks):sum() / torch.maximum(non_masked_elems, torch.ones_like(non_masked_elems))
 end
 
 return litgpt

@@ -263,12 +263,25 @@ static struct tensor *as_1d(struct tape *tape, struct tensor *t) {
     return out;
 }
 
+/* A 1-d input is made contiguous, lest it be taken for channels_last (Convolution.cpp); below
+ * autograd. */
+static struct tensor *contiguous_input(struct tape *tape, struct tensor *input) {
+    bool grad = tape->grad_enabled;
+    tape->grad_enabled = false;
+    struct tensor *out = aten_contiguous(tape, input);
+    tape->grad_enabled = grad;
+    return out;
+}
+
 /* saved[0] = input, [1] = weight; edges: input, weight, bias */
 static void backward_convolution(struct tape *tape, struct node *node, struct tensor **grads,
                                  struct tensor **out) {
     struct conv c = load(node);
     bool one_d = node->saved[0]->shape.ndim == 3;
-    struct tensor *input = as_2d(tape, node->saved[0]), *weight = as_2d(tape, node->saved[1]);
+    struct tensor *saved =
+        one_d ? contiguous_input(tape, node->saved[0]) : tensor_ref(node->saved[0]);
+    struct tensor *input = as_2d(tape, saved), *weight = as_2d(tape, node->saved[1]);
+    tensor_unref(tape, saved);
     struct tensor *grad = as_2d(tape, grads[0]);
     if (is_native_depthwise(&c, input, weight))
         backward_native(tape, node, input, weight, grad, out);
@@ -374,7 +387,9 @@ static void run(struct tape *tape, struct op_call *call, unsigned spatial, bool 
     store(node, &c);
     node_save(tape, node, 0, in[0]);
     node_save(tape, node, 1, in[1]);
-    struct tensor *x = as_2d(tape, in[0]), *w = as_2d(tape, in[1]);
+    struct tensor *dense = spatial == 1 ? contiguous_input(tape, in[0]) : tensor_ref(in[0]);
+    struct tensor *x = as_2d(tape, dense), *w = as_2d(tape, in[1]);
+    tensor_unref(tape, dense);
     struct shape shape;
     bool fits = find_shape(tape, call, &c, &x->shape, &w->shape, &shape);
     struct tensor *out = fits ? forward(tape, &c, x, w, &shape) : tensor_ref(x);
