@@ -123,7 +123,8 @@ struct alloc_oom {
 /* Hooks of one allocator. */
 struct alloc_ops {
     const char *name, *doc;
-    bool needs_device; /* takes a share of the device: without knowing it there is no answer */
+    bool needs_device;   /* takes a share of the device: without knowing it there is no answer */
+    bool heeds_settings; /* those of PYTORCH_ALLOC_CONF */
     /* config.packing, from an earlier run of the same requests, makes it better */
     bool packs;
     /* NULL + *err on bad settings or exhausted host memory. */

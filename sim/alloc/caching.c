@@ -418,6 +418,7 @@ static const struct alloc_oom *last_oom(const struct alloc *alloc) {
 const struct alloc_ops caching_ops = {
     .name = "native",
     .doc = "PyTorch's caching allocator (c10 CUDACachingAllocator)",
+    .heeds_settings = true,
     .create = create,
     .destroy = destroy,
     .take = take,

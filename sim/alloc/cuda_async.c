@@ -161,6 +161,7 @@ static const struct alloc_oom *last_oom(const struct alloc *alloc) {
 const struct alloc_ops cuda_async_ops = {
     .name = "cudaMallocAsync",
     .doc = "PyTorch's backend:cudaMallocAsync, on a model of the driver's pool",
+    .heeds_settings = true,
     .create = create,
     .destroy = destroy,
     .take = take,

@@ -79,6 +79,7 @@ static bool reserve(struct cuda_pool *pool, size_t more) {
         !array_reserve(&pool->free, need) || !array_reserve(&pool->unified, need) ||
         !live_map_reserve(&pool->live))
         return false;
+    assert(pool->ranges.at);
     if (pool->ranges.count == 0)
         pool->ranges.at[pool->ranges.count++] = (struct cuda_range){.state = RANGE_UNUSED};
     return true;

@@ -298,6 +298,16 @@ static bool unknown_option(const struct cli *cli, const struct command *command,
                      command->name, arg, nearest_hint(&nearest, hint), command->name);
 }
 
+/* Settings that would be left without effect. An unknown allocator is told of later. */
+static bool check_settings(const struct cli *cli, struct error *err) {
+    const struct alloc_ops *row = cli->source.allocator ? alloc_find(cli->source.allocator) : NULL;
+    if (!row || row->heeds_settings || !cli->source.alloc_settings)
+        return true;
+    return error_set(err, ERROR_USAGE,
+                     "--allocator %s has no use for PyTorch's settings: without --alloc",
+                     row->name);
+}
+
 bool options_parse(struct cli *cli, const struct command *command, int argc, char **argv,
                    struct error *err) {
     bool only_files = false;
@@ -331,5 +341,5 @@ bool options_parse(struct cli *cli, const struct command *command, int argc, cha
     }
     if (!cli->help && cli->file_count < command->files_min)
         return error_set(err, ERROR_USAGE, "usage: vramsim %s", command->usage);
-    return true;
+    return check_settings(cli, err);
 }

@@ -11,6 +11,7 @@ peaks --allocator cudaMallocAsync >one
 peaks --alloc backend:cudaMallocAsync | diff - one && echo "the backend of the settings is that allocator"
 try replay "$trace" --allocator bfc
 try run "$mlp" --no-view --allocator native --alloc backend:cudaMallocAsync
+try run "$mlp" --no-view --allocator bfc --alloc expandable_segments:True
 # what the framework says, and what would be needed
 verdict() { vramsim run "$mlp" --no-view --device A4000:total=540MiB,context=500MiB "$@" | sed -n '/DOES NOT FIT/,/^$/p;/the framework says/,/^$/p'; }
 verdict --alloc backend:cudaMallocAsync
