@@ -67,7 +67,8 @@ function families.gemma2(config)
   end)
 end
 
--- five layers slide for one that sees everything; each kind has rotary embeddings of its own
+-- five layers slide for one that sees everything; each kind has rotary embeddings of its own, made in the order of a
+-- Python set, which differs from run to run; here full comes first
 function families.gemma3(config)
   config.classes = use("gemma").gemma3
   config.activation = config.activation or "gelu"

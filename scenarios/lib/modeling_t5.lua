@@ -18,6 +18,11 @@ function T5LayerNorm:forward(hidden_states)
   return self.weight * hidden_states
 end
 
+-- A layer with an adapter shows the weight of the layer within.
+local function weight_dtype(linear)
+  return (linear.weight or linear.base_layer.weight).dtype
+end
+
 local T5DenseActDense = nn.class()
 function T5DenseActDense:init(config)
   self.wi = nn.Linear(config.hidden, config.intermediate, false)
@@ -29,8 +34,8 @@ function T5DenseActDense:forward(hidden_states)
   hidden_states = self.wi(hidden_states)
   hidden_states = self.act(hidden_states)
   hidden_states = self.dropout(hidden_states)
-  if hidden_states.dtype ~= self.wo.weight.dtype then
-    hidden_states = hidden_states:to(self.wo.weight.dtype)
+  if hidden_states.dtype ~= weight_dtype(self.wo) then
+    hidden_states = hidden_states:to(weight_dtype(self.wo))
   end
   hidden_states = self.wo(hidden_states)
   return hidden_states
@@ -49,8 +54,8 @@ function T5DenseGatedActDense:forward(hidden_states)
   local hidden_linear = self.wi_1(hidden_states)
   hidden_states = hidden_gelu * hidden_linear
   hidden_states = self.dropout(hidden_states)
-  if hidden_states.dtype ~= self.wo.weight.dtype then
-    hidden_states = hidden_states:to(self.wo.weight.dtype)
+  if hidden_states.dtype ~= weight_dtype(self.wo) then
+    hidden_states = hidden_states:to(weight_dtype(self.wo))
   end
   hidden_states = self.wo(hidden_states)
   return hidden_states
