@@ -95,4 +95,6 @@ function deepseek.make_mlp(config, layer_idx)
   return llama.MLP(config)
 end
 
+deepseek.has_experts = true
+
 return deepseek

@@ -189,4 +189,6 @@ function DeepseekV3MoE:forward(hidden_states)
   return hidden_states
 end
 
+experts.mixtral.has_experts, experts.qwen3_moe.has_experts = true, true
+
 return experts

@@ -107,7 +107,7 @@ function language_model.run(p, build)
   if p.mode == "generate" then
     begin_step(1)
     nn.train(model, false)
-    generation.run(p, model, ids)
+    generation.run(p, model)
   else
     train(p, model)
   end

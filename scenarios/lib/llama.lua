@@ -214,7 +214,7 @@ function LlamaDecoderLayer:forward(hidden_states, attention_mask, position_embed
 end
 
 -- One mask a kind of layer; all layers of LLaMA are of the kind "full".
-local function create_masks(config, inputs_embeds, position_ids, cache)
+function llama.create_masks(config, inputs_embeds, position_ids, cache)
   local masks = {}
   for _, kind in ipairs(config.mask_kinds) do
     masks[kind] = masking.create_causal_mask(config, inputs_embeds, nil, position_ids, cache, kind)
@@ -235,12 +235,15 @@ function LlamaModel:init(config)
   self.rotary_emb = config.classes.RotaryEmbedding(config)
   self.rotary_emb:init_weights(config) -- post_init
 end
-function LlamaModel:forward(input_ids, cache)
+-- position_ids, masks: what generate() has made already
+function LlamaModel:forward(input_ids, cache, position_ids, masks)
   local inputs_embeds = self.embed_tokens(input_ids)
-  local past_seen_tokens = cache and cache:get_seq_length() or 0
-  local position_ids = torch.arange(inputs_embeds:size(1)) + past_seen_tokens
-  position_ids = position_ids:unsqueeze(0)
-  local causal_mask_mapping = create_masks(self.config, inputs_embeds, position_ids, cache)
+  if not position_ids then
+    local past_seen_tokens = cache and cache:get_seq_length() or 0
+    position_ids = torch.arange(inputs_embeds:size(1)) + past_seen_tokens
+    position_ids = position_ids:unsqueeze(0)
+  end
+  local causal_mask_mapping = masks or llama.create_masks(self.config, inputs_embeds, position_ids, cache)
   local hidden_states = inputs_embeds
   local position_embeddings = {}
   for _, kind in ipairs(self.config.rotary_kinds) do
@@ -281,9 +284,13 @@ function LlamaForCausalLM:init(config)
     nn.replace(self.lm_head, "weight", self.model.embed_tokens.weight)
   end
 end
-function LlamaForCausalLM:forward(input_ids, labels, cache)
-  local outputs = self.model(input_ids, cache)
+-- inputs: of generate(): position_ids masks last_logits
+function LlamaForCausalLM:forward(input_ids, labels, cache, inputs)
+  local outputs = self.model(input_ids, cache, inputs and inputs.position_ids, inputs and inputs.masks)
   local hidden_states = outputs.last_hidden_state
+  if inputs and inputs.last_logits then -- slice_logits_to_keep
+    hidden_states = hidden_states:slice(1, -1)
+  end
   local logits = self.lm_head(hidden_states)
   if self.config.final_softcap and self.config.final_softcap > 0 then
     logits = logits / self.config.final_softcap

@@ -6,6 +6,23 @@
 #include "op.h"
 #include "units.h"
 
+/* GB/s; how many times the device's memory is faster than the host's */
+static void print_rates(void) {
+    printf("\nNominal rates in GB/s; a copy between host and device takes the slower of link and "
+           "RAM.\n"
+           "%-12s %8s %8s %8s %10s  %s\n",
+           "NAME", "VRAM", "LINK", "RAM", "VRAM/RAM", "LINK IS");
+    for (size_t i = 0; device_preset(i); i++) {
+        const struct device *d = device_preset(i);
+        printf("%-12s %8.1f %8.1f %8.1f %10.0f  PCI Express %u.0, 16 lanes, one direction\n",
+               d->name, (double)d->bandwidth_bytes_per_s / 1e9, (double)d->link_bytes_per_s / 1e9,
+               (double)d->host_memory_bytes_per_s / 1e9,
+               (double)d->bandwidth_bytes_per_s / (double)d->host_memory_bytes_per_s,
+               d->link_generation);
+    }
+    printf("RAM: one channel of DDR5-6400. --device NAME:link=25GB,ram=80GB sets both.\n");
+}
+
 int cmd_devices(struct cli *cli) {
     char total[UNITS_TEXT_BYTES], context[UNITS_TEXT_BYTES];
     (void)cli;
@@ -19,6 +36,7 @@ int cmd_devices(struct cli *cli) {
                d->multiprocessors, d->source);
         printf("%82s  context: %s\n", "", d->context_source);
     }
+    print_rates();
     return EXIT_FITS;
 }
 

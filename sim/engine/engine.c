@@ -358,6 +358,26 @@ static size_t sink_host_bytes(const void *user) {
     return bytes;
 }
 
+static void sink_memory(void *user, struct tape_memory *out) {
+    struct engine *engine = user;
+    const struct alloc_stats *stats = alloc_get_stats(engine->allocator);
+    const struct device *device = engine->config.device;
+    const struct alloc_stat *allocated = &stats->allocated_bytes[ALLOC_POOL_ALL],
+                            *reserved = &stats->reserved_bytes[ALLOC_POOL_ALL];
+    *out = (struct tape_memory){.allocated = allocated->current,
+                                .allocated_peak = allocated->peak,
+                                .reserved = reserved->current,
+                                .reserved_peak = reserved->peak,
+                                .total = device->total_bytes};
+    uint64_t used = device->context_bytes + reserved->current;
+    out->free = used < out->total ? out->total - used : 0;
+}
+
+static uint64_t sink_time_ns(void *user) {
+    const struct engine *engine = user;
+    return engine->clocks.host_ns;
+}
+
 static void dump_tensor(struct text *out, const struct tensor *t) {
     char shape[128];
     text_format(out, " t%u%s%s", t->id, dtype_short_name(t->dtype),
@@ -460,6 +480,8 @@ struct tape_sink engine_sink(struct engine *engine) {
                               .limit_memory = sink_limit_memory,
                               .empty_cache = sink_empty_cache,
                               .host_bytes = sink_host_bytes,
+                              .memory = sink_memory,
+                              .time_ns = sink_time_ns,
                               .record = engine->config.tape_dump ? sink_record : NULL};
 }
 

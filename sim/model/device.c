@@ -14,6 +14,15 @@
 #include "text.h"
 #include "units.h"
 
+/* PCI Express, 16 lanes, one direction: 8, 16, 32 GT/s a lane, 128 of 130 bits (PCI-SIG's specifications 3.0, 4.0, 5.0).
+ * Which one a card has: its data sheet. Pinned copies reach some 85 % of it, pageable ones less: link= calibrates. */
+#define PCIE3 .link_bytes_per_s = UINT64_C(15753846153), .link_generation = 3
+#define PCIE4 .link_bytes_per_s = UINT64_C(31507692307), .link_generation = 4
+#define PCIE5 .link_bytes_per_s = UINT64_C(63015384615), .link_generation = 5
+
+/* One channel of DDR5-6400: 6400 MT/s of 8 bytes (JEDEC JESD79-5). What one copying thread sees; hosts have several. */
+#define DDR5 .host_memory_bytes_per_s = UINT64_C(51200000000)
+
 #define CONTEXT_ESTIMATE                                                                           \
     "estimate: between the 274 MiB and 636 MiB that PyTorch processes show; calibrate with "       \
     "context="
@@ -29,6 +38,8 @@ static const struct device presets[] = {
      .multiprocessors = 108,
      .threads_per_multiprocessor = 2048,
      .bandwidth_bytes_per_s = UINT64_C(2039000000000),
+     PCIE4,
+     DDR5,
      .flops_16bit_per_s = UINT64_C(312000000000000),
      .flops_fp32_per_s = UINT64_C(19500000000000)},
     {.name = "A100-40GB",
@@ -41,6 +52,8 @@ static const struct device presets[] = {
      .multiprocessors = 108,
      .threads_per_multiprocessor = 2048,
      .bandwidth_bytes_per_s = UINT64_C(1555000000000),
+     PCIE4,
+     DDR5,
      .flops_16bit_per_s = UINT64_C(312000000000000),
      .flops_fp32_per_s = UINT64_C(19500000000000)},
     {.name = "H100-80GB",
@@ -53,6 +66,8 @@ static const struct device presets[] = {
      .multiprocessors = 132,
      .threads_per_multiprocessor = 2048,
      .bandwidth_bytes_per_s = UINT64_C(3350000000000),
+     PCIE5,
+     DDR5,
      .flops_16bit_per_s = UINT64_C(989000000000000),
      .flops_fp32_per_s = UINT64_C(67000000000000)},
     {.name = "H200",
@@ -65,6 +80,8 @@ static const struct device presets[] = {
      .multiprocessors = 132,
      .threads_per_multiprocessor = 2048,
      .bandwidth_bytes_per_s = UINT64_C(4800000000000),
+     PCIE5,
+     DDR5,
      .flops_16bit_per_s = UINT64_C(989000000000000),
      .flops_fp32_per_s = UINT64_C(67000000000000)},
     {.name = "RTX4090",
@@ -77,6 +94,8 @@ static const struct device presets[] = {
      .multiprocessors = 128,
      .threads_per_multiprocessor = 1536,
      .bandwidth_bytes_per_s = UINT64_C(1008000000000),
+     PCIE4,
+     DDR5,
      .flops_16bit_per_s = UINT64_C(165200000000000),
      .flops_fp32_per_s = UINT64_C(82600000000000)},
     {.name = "RTX3090",
@@ -89,6 +108,8 @@ static const struct device presets[] = {
      .multiprocessors = 82,
      .threads_per_multiprocessor = 1536,
      .bandwidth_bytes_per_s = UINT64_C(936000000000),
+     PCIE4,
+     DDR5,
      .flops_16bit_per_s = UINT64_C(71000000000000),
      .flops_fp32_per_s = UINT64_C(35600000000000)},
     {.name = "A4000",
@@ -101,6 +122,8 @@ static const struct device presets[] = {
      .multiprocessors = 48,
      .threads_per_multiprocessor = 1536,
      .bandwidth_bytes_per_s = UINT64_C(448000000000),
+     PCIE4,
+     DDR5,
      .flops_16bit_per_s = UINT64_C(76700000000000),
      .flops_fp32_per_s = UINT64_C(19200000000000)},
     {.name = "V100-16GB",
@@ -114,6 +137,8 @@ static const struct device presets[] = {
      .multiprocessors = 80,
      .threads_per_multiprocessor = 2048,
      .bandwidth_bytes_per_s = UINT64_C(900000000000),
+     PCIE3,
+     DDR5,
      .flops_16bit_per_s = UINT64_C(125000000000000),
      .flops_fp32_per_s = UINT64_C(15700000000000)},
     {.name = "T4",
@@ -126,6 +151,8 @@ static const struct device presets[] = {
      .multiprocessors = 40,
      .threads_per_multiprocessor = 1024,
      .bandwidth_bytes_per_s = UINT64_C(320000000000),
+     PCIE3,
+     DDR5,
      .flops_16bit_per_s = UINT64_C(65000000000000),
      .flops_fp32_per_s = UINT64_C(8100000000000)},
 };
@@ -171,14 +198,21 @@ static bool apply_override(struct device *device, const char *key, const char *v
         return true;
     }
     uint64_t bytes;
-    bool total = strcmp(key, "total") == 0;
-    if (!total && strcmp(key, "context") != 0)
-        return error_set(err, ERROR_USAGE, "unknown device key '%s'; known: total context sms",
-                         key);
-    if (!units_parse_bytes(value, &bytes) || (total && bytes == 0))
-        return error_set(err, ERROR_USAGE, "%s='%s': expected a size such as 24564MiB", key, value);
+    bool total = strcmp(key, "total") == 0, link = strcmp(key, "link") == 0,
+         ram = strcmp(key, "ram") == 0;
+    if (!total && !link && !ram && strcmp(key, "context") != 0)
+        return error_set(err, ERROR_USAGE,
+                         "unknown device key '%s'; known: total context sms link ram", key);
+    if (!units_parse_bytes(value, &bytes) || ((total || link || ram) && bytes == 0))
+        return error_set(err, ERROR_USAGE, "%s='%s': expected a size such as %s", key, value,
+                         link || ram ? "25GB (a second)" : "24564MiB");
     if (total) {
         device->total_bytes = bytes;
+    } else if (link) {
+        device->link_bytes_per_s = bytes;
+        device->link_generation = 0;
+    } else if (ram) {
+        device->host_memory_bytes_per_s = bytes;
     } else {
         device->context_bytes = bytes;
         device->context_source = "given by the user";
@@ -213,4 +247,10 @@ bool device_parse(const char *text, struct device *out, struct error *err) {
         return error_set(err, ERROR_USAGE, "device '%s': context is larger than total", text);
     *out = device;
     return true;
+}
+
+uint64_t device_transfer_rate(const struct device *device) {
+    return device->link_bytes_per_s < device->host_memory_bytes_per_s
+               ? device->link_bytes_per_s
+               : device->host_memory_bytes_per_s;
 }

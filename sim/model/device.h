@@ -23,13 +23,21 @@ struct device {
     uint32_t multiprocessors;
     uint32_t threads_per_multiprocessor;
     uint64_t bandwidth_bytes_per_s; /* device memory, nominal */
-    uint64_t flops_16bit_per_s;     /* dense tensor-core bf16/fp16, nominal */
-    uint64_t flops_fp32_per_s;      /* fp32 without tensor cores, nominal */
+    /* the link to the host, one direction, nominal: PCI Express of `link_generation`, 16 lanes */
+    uint64_t link_bytes_per_s;
+    uint32_t link_generation;
+    /* the host's memory: not the card's; an estimate that the user overrides */
+    uint64_t host_memory_bytes_per_s;
+    uint64_t flops_16bit_per_s; /* dense tensor-core bf16/fp16, nominal */
+    uint64_t flops_fp32_per_s;  /* fp32 without tensor cores, nominal */
 };
 
 /* The presets in table order; NULL after the last. */
 const struct device *device_preset(size_t index);
-/* "NAME" or "NAME:key=value,..." (keys total, context, sms) into *out. The error lists the names or the keys. */
+/* "NAME" or "NAME:key=value,..." (keys total, context, sms, link, ram) into *out. The error lists the names or the keys.
+ */
 bool device_parse(const char *text, struct device *out, struct error *err);
+/* Bytes a second between the host's memory and the device: the slower of the link and that memory. */
+uint64_t device_transfer_rate(const struct device *device);
 
 #endif

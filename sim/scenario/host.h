@@ -114,6 +114,7 @@ void modules_open(lua_State *L);
 void params_open(lua_State *L);
 /* phases.c: phase, step, backward, autocast, no_grad ... */
 void phases_open(lua_State *L);
+void facts_open(lua_State *L);
 void phases_end(lua_State *L, struct host *host); /* ends the open phase */
 /* ends what is open at the end of the scenario */
 void phases_close(lua_State *L, struct host *host);

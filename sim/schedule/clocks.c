@@ -31,6 +31,9 @@ static struct stream_clock *find_stream(struct clocks *clocks, uint64_t stream) 
 }
 
 static uint64_t duration_ns(const struct device *device, const struct tape_kernel *kernel) {
+    if (kernel->over_link)
+        return KERNEL_MIN_NS +
+               (uint64_t)((double)kernel->bytes / (double)device_transfer_rate(device) * 1e9);
     uint64_t rate =
         dtype_bytes(kernel->dtype) == 2 ? device->flops_16bit_per_s : device->flops_fp32_per_s;
     double compute = (double)kernel->flops / (double)rate;

@@ -33,7 +33,7 @@ static void run_cpu(struct tape *tape, struct op_call *call) {
     if (out->host)
         layout_of(t, out->stride);
     struct tensor *source = tensor_is_dense(t) ? tensor_ref(t) : aten_contiguous(tape, t);
-    tape_kernel(tape, "copy_to_host", 0, tensor_nbytes(t), t->dtype);
+    tape_transfer(tape, "copy_to_host", tensor_nbytes(t), t->dtype);
     wait(tape);
     tensor_unref(tape, source);
     call->out[call->out_count++] = out;
@@ -48,7 +48,7 @@ static void run_cuda(struct tape *tape, struct op_call *call) {
     int64_t stride[TENSOR_MAX_DIMS];
     layout_of(t, stride);
     struct tensor *out = tape_new_strided(tape, t->dtype, &t->shape, stride);
-    tape_kernel(tape, "copy_to_device", 0, tensor_nbytes(t), t->dtype);
+    tape_transfer(tape, "copy_to_device", tensor_nbytes(t), t->dtype);
     wait(tape);
     call->out[call->out_count++] = out;
 }

@@ -406,18 +406,23 @@ static void run_reciprocal(struct tape *tape, struct op_call *call) {
     op_give(call, reciprocal(tape, call->arg[0].tensor));
 }
 
-static void run_to(struct tape *tape, struct op_call *call) {
-    op_give(call, aten_to(tape, call->arg[0].tensor, (enum dtype)call->arg[1].integer));
-}
-
-static void run_float(struct tape *tape, struct op_call *call) {
-    op_give(call, aten_to(tape, call->arg[0].tensor, DTYPE_FLOAT32));
-}
-
 static void run_clone(struct tape *tape, struct op_call *call) {
     int64_t stride[TENSOR_MAX_DIMS];
     strides_preserve(call->arg[0].tensor, stride);
     op_give(call, aten_clone_strided(tape, call->arg[0].tensor, stride));
+}
+
+static void run_to(struct tape *tape, struct op_call *call) {
+    struct tensor *t = call->arg[0].tensor;
+    enum dtype dtype = (enum dtype)call->arg[1].integer;
+    if (call->arg[2].integer && t->dtype == dtype)
+        run_clone(tape, call);
+    else
+        op_give(call, aten_to(tape, t, dtype));
+}
+
+static void run_float(struct tape *tape, struct op_call *call) {
+    op_give(call, aten_to(tape, call->arg[0].tensor, DTYPE_FLOAT32));
 }
 
 static void run_detach(struct tape *tape, struct op_call *call) {
@@ -567,7 +572,7 @@ const struct op ops_elementwise[] = {
      "self += value * tensor1 * tensor2", run_in_place, NULL},
     {"addcdiv_", "self:T tensor1:T tensor2:T value:f=1", AUTOCAST_NONE,
      "self += value * tensor1 / tensor2", run_in_place, NULL},
-    {"to", "self:T dtype:d", AUTOCAST_NONE,
+    {"to", "self:T dtype:d copy:b=0", AUTOCAST_NONE,
      "self with another type; the same tensor when it has it", run_to, NULL},
     {"float", "self:T", AUTOCAST_NONE, "self as float32", run_float, "aten::to"},
     {"clone", "self:T", AUTOCAST_NONE, "a copy with self's layout", run_clone, NULL},
@@ -579,6 +584,7 @@ const struct op ops_elementwise[] = {
     {"ge", "self:T other:X", AUTOCAST_NONE, "self >= other", run_compare, NULL},
     {"gt", "self:T other:X", AUTOCAST_NONE, "self > other", run_compare, NULL},
     {"bitwise_and", "self:T other:T", AUTOCAST_NONE, "self & other", run_bitwise, NULL},
+    {"bitwise_or", "self:T other:T", AUTOCAST_NONE, "self & other", run_bitwise, NULL},
     {"where", "condition:T self:X other:X", AUTOCAST_NONE, "self where condition, else other",
      run_where, NULL},
     {0},

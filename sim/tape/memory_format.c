@@ -60,7 +60,10 @@ static void run_contiguous(struct tape *tape, struct op_call *call) {
 static void replace_data(struct tape *tape, struct op_call *call, const int64_t *stride) {
     struct tensor *t = call->arg[0].tensor;
     struct tensor *copy = tape_new_strided(tape, t->dtype, &t->shape, stride);
-    tape_kernel(tape, "copy", 0, 2 * tensor_nbytes(t), t->dtype);
+    if (t->host)
+        tape_transfer(tape, "copy_to_device", tensor_nbytes(t), t->dtype);
+    else
+        tape_kernel(tape, "copy", 0, 2 * tensor_nbytes(t), t->dtype);
     tape_set_data(tape, t, copy);
     tensor_unref(tape, copy);
     call->out[call->out_count++] = tensor_ref(t);

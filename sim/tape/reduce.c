@@ -109,6 +109,7 @@ const struct op ops_reduce[] = {
      run_sum, NULL},
     {"mean", "self:T dim:i? keepdim:b=0", AUTOCAST_NONE, "mean over a dim or all", run_mean, NULL},
     {"all", "self:T dim:i? keepdim:b=0", AUTOCAST_NONE, "whether all are true", run_all, NULL},
+    {"any", "self:T dim:i? keepdim:b=0", AUTOCAST_NONE, "whether one is true", run_all, NULL},
     {"argmax", "self:T dim:i? keepdim:b=0", AUTOCAST_NONE, "where the largest of a dim is",
      run_argmax, NULL},
     {0},

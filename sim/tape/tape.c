@@ -306,6 +306,14 @@ void tape_kernel(struct tape *tape, const char *name, uint64_t flops, uint64_t b
     tape->sink.kernel(tape->sink.user, &kernel);
 }
 
+void tape_transfer(struct tape *tape, const char *name, uint64_t bytes, enum dtype dtype) {
+    if (tape->status != TAPE_OK)
+        return;
+    struct tape_kernel kernel = {
+        .name = name, .owner = tape_owner(tape), .bytes = bytes, .dtype = dtype, .over_link = true};
+    tape->sink.kernel(tape->sink.user, &kernel);
+}
+
 void tape_set_category(struct tape *tape, struct tensor *t, enum category category, bool fixed) {
     struct storage *storage = t->storage;
     if (storage->category_fixed || (storage->category == category && !fixed))

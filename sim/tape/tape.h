@@ -35,6 +35,14 @@ struct tape_kernel {
     uint64_t stream;
     uint64_t flops, bytes; /* arithmetic; device memory read and written */
     enum dtype dtype;
+    bool over_link; /* a copy: `bytes` cross the link to the host */
+};
+
+/* What the allocator and the device have at this point of the run. */
+struct tape_memory {
+    uint64_t allocated, allocated_peak; /* bytes in blocks */
+    uint64_t reserved, reserved_peak;   /* in segments */
+    uint64_t free, total;               /* of the device, outside and over all */
 };
 
 /* One forward op and what it left for backward; for `dump tape`. */
@@ -65,6 +73,10 @@ struct tape_sink {
     void (*empty_cache)(void *user);
     /* (optional) bytes of this machine that the sink's records take */
     size_t (*host_bytes)(const void *user);
+    /* (optional) */
+    void (*memory)(void *user, struct tape_memory *out);
+    /* (optional) the simulated time of the host, an estimate */
+    uint64_t (*time_ns)(void *user);
 };
 
 /* TAPE_UNWINDING: something was raised that a caller further out catches (tape_raise): as after a
@@ -179,6 +191,8 @@ void tape_set_data(struct tape *tape, struct tensor *t, struct tensor *from);
 
 void tape_kernel(struct tape *tape, const char *name, uint64_t flops, uint64_t bytes,
                  enum dtype dtype);
+/* A copy of `bytes` between host and device. */
+void tape_transfer(struct tape *tape, const char *name, uint64_t bytes, enum dtype dtype);
 void tape_set_category(struct tape *tape, struct tensor *t, enum category category, bool fixed);
 void tape_set_name(struct tape *tape, struct tensor *t, const char *owner, const char *name);
 

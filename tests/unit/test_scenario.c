@@ -37,7 +37,7 @@ TEST(the_same_scenario_gives_the_same_log) {
 
 static void *run_in_thread(void *user) {
     const char *path = user;
-    bool llama = strstr(path, "llama") != NULL;
+    bool llama = strcmp(path, LLAMA) == 0;
     char *log = NULL;
     for (int i = 0; i < 3; i++) {
         xfree(log);
