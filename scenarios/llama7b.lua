@@ -23,7 +23,7 @@ end
 assert(p.hidden % p.heads == 0, "hidden must be a multiple of heads")
 assert(p.heads % p.kv_heads == 0, "heads must be a multiple of kv_heads")
 compare_with_estimate "llama7b" -- printed at the defaults alone
-if p.optimizer_impl == "foreach" and (p.optimizer == "adam" or p.optimizer == "adamw") then
+if p.mode == "train" and p.optimizer_impl == "foreach" and (p.optimizer == "adam" or p.optimizer == "adamw") then
   note "optimizer_impl=foreach adds a copy of the trained parameters at the optimizer's peak; forloop and fused do not"
 end
 

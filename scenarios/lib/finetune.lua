@@ -65,6 +65,7 @@ end
 function finetune.apply(p, model)
   if p.prepare_kbit then
     assert(p.quantize ~= "none", "prepare_kbit is for quantized weights: set quantize too")
+    assert(p.lora > 0 or p.mode == "generate", "prepare_kbit freezes every weight: set lora, or there is nothing to train")
     lora.prepare_model_for_kbit_training(model)
   end
   if p.input_require_grads then

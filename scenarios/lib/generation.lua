@@ -8,7 +8,8 @@ generation.rows = {
   { "mode", "train", "what runs", one_of = { "train", "generate" } },
   { "prompt", 128, "generate: tokens of the prompt", min = 1 },
   { "new_tokens", 64, "generate: tokens after it", min = 0, max = 1000000 },
-  { "cache", "dynamic", "generate: the key/value cache: grows, or has its final size at once", one_of = { "dynamic", "static" } },
+  { "cache", "dynamic", "generate: the key/value cache: grows, has its final size at once, or blocks that requests share (vLLM)",
+    one_of = { "dynamic", "static", "paged" } },
   { "generate_call", false, "generate: by model.generate() in place of a loop that calls the model" },
   { "end_tokens", 1, "generate_call: tokens that end a text (eos_token_id); 0 = none set, nor another special token", min = 0, max = 64 },
 }

@@ -5,12 +5,16 @@ local training = use "training"
 local finetune = use "finetune"
 local checkpoint = use "checkpoint"
 local generation = use "generation"
+local losses = use "losses"
+local paged = use "paged"
 local language_model = {}
 
 local rows = {
   { "keep_outputs", true, "a name of the step holds the model's outputs through the backward (out = model(...))" },
   { "batches", {}, "sequences of each step in turn, in place of batch and steps" },
   { "lengths", {}, "tokens a sequence of each step in turn, in place of seq and steps" },
+  { "length_min", 0, "each step's tokens a sequence are drawn, from so many to seq, evenly; 0 = seq", min = 0 },
+  { "length_seed", 1, "of that drawing: the same seed gives the same lengths", min = 0, max = 2147483647 },
   { "eval_every", 0, "evaluate after every so many steps, but the last; 0 = never", min = 0 },
   { "eval_batch", 8, "sequences an evaluation", min = 1 },
   { "catch_oom", false, "a step that runs out of memory is given up: its gradients are freed and the next one runs" },
@@ -33,8 +37,10 @@ end
 function language_model.parameters(own, has_cache)
   if has_cache then
     append(own, generation.rows)
+    append(own, paged.rows)
   end
   append(own, finetune.rows)
+  append(own, losses.rows)
   append(own, rows)
   return training.parameters(own)
 end
@@ -52,11 +58,25 @@ local function evaluate(model, p, input_ids)
   nn.train(model, true)
 end
 
+-- Whole numbers from low to high, evenly, by a linear congruential generator: a function that gives the next one.
+local function drawing(seed, low, high)
+  local state = seed % 2147483648
+  return function()
+    state = (state * 1103515245 + 12345) % 2147483648
+    return low + state // 65536 * (high - low + 1) // 32768
+  end
+end
+
 local function train(p, model)
   local optimizer, scaler = training.optimizer(p, model)
 
+  local own_loss = losses.make(p, model)
   local function forward(input_ids)
     local out
+    if own_loss then
+      out = p.save_on_cpu and checkpoint.save_on_cpu(own_loss, input_ids) or own_loss(input_ids)
+      return out
+    end
     if p.save_on_cpu then
       out = checkpoint.save_on_cpu(model, input_ids, input_ids)
     else
@@ -74,6 +94,12 @@ local function train(p, model)
     optimizer:zero_grad()
   end
 
+  local drawn = p.length_min > 0 and drawing(p.length_seed, math.min(p.length_min, p.seq), p.seq)
+  if drawn and #p.lengths == 0 then
+    for i = 1, math.max(#p.batches, p.steps) do
+      p.lengths[i] = drawn()
+    end
+  end
   local varies = #p.batches > 0 or #p.lengths > 0
   local steps = varies and math.max(#p.batches, #p.lengths) or p.steps
   local fixed = not varies and ids(p.batch, p.seq) or nil
@@ -99,6 +125,11 @@ end
 function language_model.run(p, build)
   if p.memory_fraction < 1 then
     torch.set_per_process_memory_fraction(p.memory_fraction)
+  end
+  if p.mode == "generate" and p.cache == "paged" then
+    begin_step(1)
+    paged.run(p)
+    return
   end
   local model = finetune.build(p, function()
     return build(p)

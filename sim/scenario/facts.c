@@ -1,5 +1,5 @@
 /* facts.c: what a scenario may read of the card and of the run: torch.get_device_properties(), torch.memory_stats(),
- * torch.simulated_time(). The same in every run of a scenario; the times are estimates (clocks.h). */
+ * torch.simulated_time(); copies of which only the time counts. The same in every run of a scenario; the times are estimates (clocks.h). */
 #include "host.h"
 
 static void set_integer(lua_State *L, const char *key, uint64_t value) {
@@ -49,11 +49,22 @@ static int simulated_time(lua_State *L) {
     return 1;
 }
 
+/* torch.copy_over_link(bytes, to_host): the time of a copy whose memory is there already */
+static int copy_over_link(lua_State *L) {
+    struct tape *tape = host_of(L)->tape;
+    lua_Integer bytes = luaL_checkinteger(L, 1);
+    luaL_argcheck(L, bytes >= 0, 1, "a count of bytes expected");
+    tape_transfer(tape, lua_toboolean(L, 2) ? "copy_to_host" : "copy_to_device", (uint64_t)bytes,
+                  DTYPE_UINT8);
+    return 0;
+}
+
 /* The `torch` table is on top of the stack. */
 void facts_open(lua_State *L) {
     static const luaL_Reg functions[] = {{"get_device_properties", get_device_properties},
                                          {"memory_stats", memory_stats},
                                          {"simulated_time", simulated_time},
+                                         {"copy_over_link", copy_over_link},
                                          {NULL, NULL}};
     names_watch(L, memory_stats); /* what no name holds any more is gone */
     luaL_setfuncs(L, functions, 0);

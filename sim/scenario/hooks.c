@@ -300,6 +300,19 @@ static void set_outputs(lua_State *L, struct host *host, struct node *node, int 
     }
 }
 
+/* What saving calls (hooks that pack) lets go of results without a name: those of this call live on. */
+static void save_beside_outputs(lua_State *L, struct host *host, struct node *node,
+                                struct lua_function *f, int ctx) {
+    struct tensor *kept[FUNCTION_OUTPUTS];
+    unsigned count = 0;
+    for (int i = ctx + 1, last = lua_gettop(L); i <= last && count < FUNCTION_OUTPUTS; i++)
+        if (tensors_test(L, i))
+            kept[count++] = tensor_ref(tensors_test(L, i));
+    save_all(L, host, node, f, ctx);
+    for (unsigned i = 0; i < count; i++)
+        names_float(L, kept[i], NULL);
+}
+
 /* apply(...): upvalues: the backward_op, forward, backward */
 static int apply(lua_State *L) {
     struct host *host = host_of(L);
@@ -331,7 +344,7 @@ static int apply(lua_State *L) {
     tape->grad_enabled = grad_enabled;
     if (status == LUA_OK && node) {
         set_outputs(L, host, node, ctx + 1, lua_gettop(L));
-        save_all(L, host, node, f, ctx);
+        save_beside_outputs(L, host, node, f, ctx);
         take_holds(L, f, ctx);
     }
     if (node)

@@ -326,6 +326,37 @@ static void run_addmm(struct tape *tape, struct op_call *call) {
                    call->arg[3].number, call->arg[4].number);
 }
 
+/* mm(out=), addmm(out=), addmm_ of matrices that lie as cuBLAS takes them: nothing but its
+ * workspace. */
+static void run_mm_(struct tape *tape, struct op_call *call) {
+    struct tensor *out = call->arg[0].tensor, *a = call->arg[1].tensor, *b = call->arg[2].tensor;
+    op_refuse_gradient(tape, call);
+    if (out->shape.ndim != 2 || a->shape.ndim != 2 || b->shape.ndim != 2 ||
+        a->shape.size[1] != b->shape.size[0] || out->shape.size[0] != a->shape.size[0] ||
+        out->shape.size[1] != b->shape.size[1]) {
+        char x[128], y[128];
+        tape_fail(tape, ERROR_BAD_SCENARIO, "mm_: %s and %s do not give the shape of self",
+                  shape_format(&a->shape, x, sizeof x), shape_format(&b->shape, y, sizeof y));
+    } else {
+        aten_product_workspace(tape);
+        tape_kernel(tape, "mm", 2 * (uint64_t)shape_numel(&out->shape) * (uint64_t)a->shape.size[1],
+                    tensor_nbytes(a) + tensor_nbytes(b) + tensor_nbytes(out), a->dtype);
+    }
+    op_give(call, tensor_ref(out));
+}
+
+static void run_dot(struct tape *tape, struct op_call *call) {
+    struct tensor *t = call->arg[0].tensor, *other = call->arg[1].tensor;
+    struct shape scalar = {.ndim = 0};
+    op_refuse_gradient(tape, call);
+    if (t->shape.ndim != 1 || !shape_equal(&t->shape, &other->shape) || t->dtype != other->dtype)
+        tape_fail(tape, ERROR_BAD_SCENARIO, "dot: wants two vectors of one size and type");
+    struct tensor *out = tape_new(tape, t->dtype, &scalar);
+    aten_product_workspace(tape);
+    tape_kernel(tape, "dot", 2 * (uint64_t)shape_numel(&t->shape), 2 * tensor_nbytes(t), t->dtype);
+    op_give(call, out);
+}
+
 const struct op ops_matmul[] = {
     {"mm", "self:T mat2:T", AUTOCAST_LOW, "product of two matrices", run_mm, NULL},
     {"bmm", "self:T mat2:T", AUTOCAST_LOW, "products of two batches of matrices", run_bmm, NULL},
@@ -333,5 +364,8 @@ const struct op ops_matmul[] = {
      "beta * self + alpha * batch1 @ batch2", run_baddbmm, NULL},
     {"addmm", "bias:T mat1:T mat2:T beta:f=1 alpha:f=1", AUTOCAST_LOW,
      "beta * bias + alpha * mat1 @ mat2", run_addmm, NULL},
+    {"mm_", "self:T mat1:T mat2:T", AUTOCAST_NONE, "self becomes the product, or takes it", run_mm_,
+     "aten::mm"},
+    {"dot", "self:T other:T", AUTOCAST_NONE, "product of two vectors", run_dot, NULL},
     {0},
 };
