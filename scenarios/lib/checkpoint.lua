@@ -19,10 +19,18 @@ end
 
 -- use_reentrant=False. Nodes of the first run keep holders in place of tensors. The first of them that is needed runs the
 -- function again, which fills the holders, and stops at the last one.
+-- The input is saved as tensors are (_NoopSaveInputs): under save_on_cpu on the host; keyword arguments are held as they are.
 local function without_reentrant(function_, ...)
   local frame = weak_table { weak_holders = weak_table(), recomp_counter = 0, is_recomputed = false }
-  local saved_args = torch.tensors_in(...)
   local args = weak_table(table.pack(...))
+  local saved_args
+  if checkpoint.saves_on_cpu then
+    saved_args = torch.tensors_in(table.unpack(args, 2, args.n))
+    saved_args:append(torch.no_grad(torch.cpu, args[1]))
+    args.input, args.requires_grad = saved_args[#saved_args], args[1].requires_grad
+  else
+    saved_args = torch.tensors_in(...)
+  end
   local autocast = torch.autocast_dtype()
 
   local recomputation_hook = {
@@ -43,8 +51,13 @@ local function without_reentrant(function_, ...)
   }
 
   local function recompute_fn()
+    local input = args[1]
+    if args.input then
+      input = torch.no_grad(torch.cuda, args.input)
+      input.requires_grad = args.requires_grad
+    end
     torch.set_grad_enabled(true)
-    torch.autocast(autocast, function_, table.unpack(args, 1, args.n))
+    torch.autocast(autocast, function_, input, table.unpack(args, 2, args.n))
   end
 
   local checkpoint_hook = {
@@ -134,7 +147,10 @@ function checkpoint.save_on_cpu(f, ...)
       return tensor:cuda()
     end,
   }
-  return torch.saved_tensors_hooks(hooks, f, ...)
+  checkpoint.saves_on_cpu = true
+  local result = torch.saved_tensors_hooks(hooks, f, ...)
+  checkpoint.saves_on_cpu = false
+  return result
 end
 
 return checkpoint
