@@ -30,19 +30,6 @@ static void add_fact(const char *name, const char *value, struct text *out) {
     text_add(out, "\n");
 }
 
-/* A line for each of the notes, which newlines part. */
-static void add_notes(const char *notes, struct text *out) {
-    for (const char *p = notes; *p;) {
-        size_t n = strcspn(p, "\n");
-        struct text line = {0};
-        text_add_bytes(&line, p, n);
-        add_fact(p == notes ? "note" : "", text_get(&line), out);
-        out->failed = out->failed || line.failed;
-        text_fini(&line);
-        p += n + (p[n] == '\n');
-    }
-}
-
 static void write_params(const struct report *r, uint32_t width, struct text *out) {
     size_t line = 0;
     for (size_t i = 0; i < r->run->param_count; i++) {
@@ -442,7 +429,7 @@ bool report_text(const struct report *report, const struct report_style *style, 
         text_add(out, "\n");
         estimate_table_write(report, out);
     } else if (report->run->note) {
-        add_notes(report->run->note, out);
+        add_fact("note", report->run->note, out);
     }
     write_peaks(report, out);
     write_fragmentation(report, out);
