@@ -93,7 +93,10 @@ local CheckpointFunction = torch.autograd_function {
     ctx.autocast = torch.autocast_dtype()
     ctx.requires_grad = input.requires_grad
     ctx.saved = { input }
-    local outputs = run_function(input)
+    local outputs, more = run_function(input)
+    if more then
+      error("checkpoint: with use_reentrant=True, a layer that returns several tensors is not modelled; use nonreentrant", 0)
+    end
     return outputs
   end,
   backward = function(ctx, tensors, ...)
