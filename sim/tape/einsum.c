@@ -78,7 +78,7 @@ static const char *check_operands(const struct equation *eq, struct plan *plan,
                                   struct tensor *const *ops, size_t count) {
     if (eq->operands != count)
         return "has another number of terms than there are operands";
-    for (unsigned i = 0; i < count; i++) {
+    for (unsigned i = 0; i < eq->operands; i++) {
         unsigned named = eq->in[i].count - eq->in[i].has_ellipsis, ndim = ops[i]->shape.ndim;
         if (eq->in[i].has_ellipsis ? named > ndim : named != ndim)
             return "does not fit the dims of an operand";
@@ -299,9 +299,9 @@ static void run_einsum(struct tape *tape, struct op_call *call) {
     struct equation eq;
     struct plan plan = {.dims = 0};
     struct tensor **in = call->arg[1].list, *ops[MAX_OPERANDS] = {NULL};
-    size_t count = call->arg[1].list_count;
     const char *wrong = parse(call->arg[0].text, &eq);
-    wrong = wrong ? wrong : check_operands(&eq, &plan, in, count);
+    unsigned count = eq.operands; /* at least one */
+    wrong = wrong ? wrong : check_operands(&eq, &plan, in, call->arg[1].list_count);
     wrong = wrong ? wrong : make_plan(&eq, &plan);
     if (wrong) {
         tape_fail(tape, ERROR_BAD_SCENARIO, "einsum: '%s' %s", call->arg[0].text, wrong);
@@ -312,7 +312,7 @@ static void run_einsum(struct tape *tape, struct op_call *call) {
     for (unsigned i = 0; i < count; i++)
         ops[i] = align(tape, in[i], &eq.in[i], &plan);
     struct tensor *result = tensor_ref(ops[0]);
-    if (tape->status == TAPE_OK && !sizes_fit(ops, eq.operands, &plan))
+    if (tape->status == TAPE_OK && !sizes_fit(ops, count, &plan))
         tape_fail(tape, ERROR_BAD_SCENARIO, "einsum: '%s' does not fit the operands' sizes",
                   call->arg[0].text);
     for (unsigned i = 1; i < count && tape->status == TAPE_OK; i++) {
@@ -321,7 +321,7 @@ static void run_einsum(struct tape *tape, struct op_call *call) {
         result = next;
     }
     struct tensor *out =
-        tape->status == TAPE_OK ? finish(tape, result, &plan, eq.operands) : tensor_ref(result);
+        tape->status == TAPE_OK ? finish(tape, result, &plan, count) : tensor_ref(result);
     tensor_unref(tape, result);
     for (unsigned i = 0; i < count; i++)
         tensor_unref(tape, ops[i]);

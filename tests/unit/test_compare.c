@@ -328,9 +328,7 @@ TEST(one_request_left_out_is_found) {
     timeline_destroy(real);
 }
 
-TEST(exhausted_host_memory_is_an_error) {
-    USE_STATE;
-    struct timeline *a = tl_random(3, 200), *b = tl_random(4, 200);
+static void fail_every_allocation(const struct timeline *a, const struct timeline *b) {
     struct failing_alloc f = {0};
     bool done = false;
     for (f.fail_at = 1; !done; f.fail_at++) {
@@ -345,8 +343,18 @@ TEST(exhausted_host_memory_is_an_error) {
         xalloc_set_hook(NULL, NULL);
         assert_int_equal(f.live, 0);
     }
+}
+
+TEST(exhausted_host_memory_is_an_error) {
+    USE_STATE;
+    struct timeline *a = tl_random(3, 200), *b = tl_random(4, 200);
+    struct timeline *window =
+        tl_build(RECORDING_BEFORE "alloc a 100 at=s+1024\nfree x\nalloc b 9\n");
+    fail_every_allocation(a, b);
+    fail_every_allocation(a, window);
     timeline_destroy(a);
     timeline_destroy(b);
+    timeline_destroy(window);
 }
 
 SUITE(cmocka_unit_test(equal_runs_are_equal),
