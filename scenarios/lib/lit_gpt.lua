@@ -41,7 +41,7 @@ litgpt.models = {
     sliding_window = 4096 },
   ["Phi-3-mini-4k-instruct"] = llama { vocab = 32064, n_embd = 3072, n_layer = 32, intermediate = 8192 },
 }
-litgpt.sizes = { "n_layer", "n_embd", "n_head", "n_query_groups", "intermediate", "vocab" }
+litgpt.sizes = { "n_layer", "n_embd", "n_head", "n_query_groups", "intermediate", "vocab", "block_size", "rope_n_elem" }
 litgpt.names = {}
 for name in pairs(litgpt.models) do
   litgpt.names[#litgpt.names + 1] = name
@@ -65,7 +65,7 @@ function litgpt.config(name, version, lora, given)
   config.head_size = config.head_size or config.n_embd // config.n_head
   config.n_query_groups = config.n_query_groups or config.n_head
   config.intermediate = config.intermediate or 4 * config.n_embd
-  config.rope_n_elem = math.floor(config.rotary_percentage * config.head_size + 1e-9)
+  config.rope_n_elem = config.rope_n_elem or math.floor(config.rotary_percentage * config.head_size + 1e-9)
   return setmetatable(config, {})
 end
 
