@@ -79,8 +79,8 @@ local function without_reentrant(function_, ...)
       return ret
     end,
   }
-  local ret = torch.saved_tensors_hooks(checkpoint_hook, function_, ...)
-  return ret
+  local ret, more = torch.saved_tensors_hooks(checkpoint_hook, function_, ...)
+  return ret, more
 end
 
 -- use_reentrant=True: the function runs without gradients; its backward runs it again, on a detached input, and then a
