@@ -14,6 +14,7 @@ struct error;
 /* Reads at most `limit` bytes (more: ERROR_LIMIT). *data is xalloc'ed, NUL-terminated beyond *length; the caller
  * frees it with xfree. A directory or a missing file is ERROR_IO_READ. */
 bool file_read(const char *path, size_t limit, char **data, size_t *length, struct error *err);
+/* "-", or another name of the file that standard output goes to. */
 bool file_is_stdout(const char *path);
 bool file_write(const char *path, const void *data, size_t length, struct error *err);
 

@@ -21,19 +21,21 @@ static bool write_stdout(const void *data, size_t length, struct error *err) {
     return true;
 }
 
+/* Closes the file too. 0, or the first failure as an errno, which a later success must not hide. */
+static int write_and_close(FILE *f, const void *data, size_t length) {
+    errno = 0;
+    bool ok = fwrite(data, 1, length, f) == length;
+    int reason = ok ? 0 : errno ? errno : EIO;
+    if (fclose(f) != 0 && ok)
+        reason = errno;
+    return reason;
+}
+
 /* Over what is there, which may be a device or a pipe: nothing to rename. */
 static bool write_in_place(const char *path, const void *data, size_t length, struct error *err) {
     FILE *f = fopen(path, "wb");
-    if (!f)
-        return fail(path, errno, err);
-    errno = 0;
-    bool ok = fwrite(data, 1, length, f) == length;
-    int reason = errno;
-    if (fclose(f) != 0 && ok) {
-        ok = false;
-        reason = errno;
-    }
-    return ok || fail(path, reason, err);
+    int reason = f ? write_and_close(f, data, length) : errno;
+    return reason == 0 || fail(path, reason, err);
 }
 
 /* Where a write to `path` goes, past symbolic links; the last one may name what is not there yet.
@@ -82,24 +84,13 @@ static bool write_and_rename(const char *target, const struct stat *old, const v
         xfree(temporary);
         return write_in_place(target, data, length, err);
     }
-    errno = f ? 0 : errno;
-    bool ok = f && fwrite(data, 1, length, f) == length;
-    int reason = errno;
-    if (f && fclose(f) != 0 && ok) {
-        ok = false;
+    int reason = f ? write_and_close(f, data, length) : errno;
+    if (reason == 0 && rename(temporary, target) != 0)
         reason = errno;
-    }
-    if (ok && rename(temporary, target) != 0) {
-        ok = false;
-        reason = errno;
-    }
-    if (!ok) {
-        fail(target, reason, err);
-        if (f)
-            remove(temporary);
-    }
+    if (reason != 0 && f)
+        remove(temporary);
     xfree(temporary);
-    return ok;
+    return reason == 0 || fail(target, reason, err);
 }
 
 bool file_is_stdout(const char *path) {

@@ -164,7 +164,8 @@ static bool take_addresses(const struct timeline *tl, struct spans live[DEVICES]
     if (b->block_bytes == 0)
         return true;
     if (!checked_add(b->address, b->block_bytes, &span.end))
-        return error_set(err, ERROR_BAD_INPUT, "block %u: %" PRIu64 " bytes at 0x%" PRIx64, i,
+        return error_set(err, ERROR_BAD_INPUT,
+                         "block %u: %" PRIu64 " bytes at 0x%" PRIx64 " leave the addresses", i,
                          b->block_bytes, b->address);
     const struct span *other = spans_overlap(&live[b->device], span.start, span.end);
     if (other)
