@@ -5,6 +5,7 @@
 
 #include "error.h"
 #include "input.h"
+#include "input_buffer.h"
 #include "xalloc.h"
 
 bool input_is_gzip(const uint8_t *data, size_t length) {
@@ -14,23 +15,9 @@ bool input_is_gzip(const uint8_t *data, size_t length) {
 struct unpacking {
     z_stream z;
     const uint8_t *data;
-    size_t left, limit; /* input not yet given to zlib */
-    char *out;
-    size_t used, capacity;
+    size_t left; /* input not yet given to zlib */
+    struct input_buffer out;
 };
-
-static bool grow(struct unpacking *u, struct error *err) {
-    if (u->used > u->limit)
-        return error_set(err, ERROR_LIMIT,
-                         "unpacks to more than %zu bytes; --max-memory allows more", u->limit);
-    size_t capacity = u->capacity ? u->capacity * 2 : 256 * 1024;
-    char *moved = xrealloc(u->out, capacity);
-    if (!moved)
-        return error_host_memory(err);
-    u->out = moved;
-    u->capacity = capacity;
-    return true;
-}
 
 /* zlib counts in 32 bits. */
 static uInt clamp(size_t n) {
@@ -38,24 +25,24 @@ static uInt clamp(size_t n) {
 }
 
 static bool step(struct unpacking *u, int *status, struct error *err) {
-    if (u->used == u->capacity && !grow(u, err))
+    if (!input_buffer_grow(&u->out, err))
         return false;
-    uInt in = clamp(u->left), out = clamp(u->capacity - u->used);
+    uInt in = clamp(u->left), out = clamp(u->out.capacity - u->out.used);
     u->z.next_in = u->data;
     u->z.avail_in = in;
-    u->z.next_out = (Bytef *)u->out + u->used;
+    u->z.next_out = (Bytef *)u->out.bytes + u->out.used;
     u->z.avail_out = out;
     *status = inflate(&u->z, Z_NO_FLUSH);
     u->data += in - u->z.avail_in;
     u->left -= in - u->z.avail_in;
-    u->used += out - u->z.avail_out;
+    u->out.used += out - u->z.avail_out;
     if (*status == Z_MEM_ERROR)
         return error_host_memory(err);
     if (*status != Z_OK && *status != Z_STREAM_END && *status != Z_BUF_ERROR)
-        return error_set(err, ERROR_BAD_INPUT, "damaged after %zu unpacked bytes: %s", u->used,
+        return error_set(err, ERROR_BAD_INPUT, "damaged after %zu unpacked bytes: %s", u->out.used,
                          u->z.msg ? u->z.msg : "bad data");
     if (*status != Z_STREAM_END && u->left == 0 && u->z.avail_out > 0)
-        return error_set(err, ERROR_BAD_INPUT, "truncated after %zu unpacked bytes", u->used);
+        return error_set(err, ERROR_BAD_INPUT, "truncated after %zu unpacked bytes", u->out.used);
     return true;
 }
 
@@ -72,23 +59,21 @@ static bool unpack_members(struct unpacking *u, struct error *err) {
         if (inflateReset(&u->z) != Z_OK)
             return error_host_memory(err);
     }
-    return u->used <= u->limit ||
-           error_set(err, ERROR_LIMIT, "unpacks to more than %zu bytes; --max-memory allows more",
-                     u->limit);
+    return input_buffer_check(&u->out, err);
 }
 
 bool input_unpack_gzip(const uint8_t *data, size_t length, size_t limit, char **out,
                        size_t *out_length, struct error *err) {
-    struct unpacking u = {.data = data, .left = length, .limit = limit};
+    struct unpacking u = {.data = data, .left = length, .out.limit = limit};
     if (inflateInit2(&u.z, 15 + 16) != Z_OK) /* 15: largest window; 16: a gzip header */
         return error_host_memory(err);
     bool ok = unpack_members(&u, err);
     inflateEnd(&u.z);
     if (!ok) {
-        xfree(u.out);
+        xfree(u.out.bytes);
         return false;
     }
-    *out = u.out;
-    *out_length = u.used;
+    *out = u.out.bytes;
+    *out_length = u.out.used;
     return true;
 }
