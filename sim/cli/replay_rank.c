@@ -13,25 +13,30 @@
 #include "json_out.h"
 #include "ooms.h"
 #include "peak.h"
+#include "replay_base.h"
 #include "text.h"
 #include "timeline.h"
 #include "units.h"
 #include "what_if.h"
 
 /* Settings that a release does not know are left out. */
-static const char *const useful[] = {
-    "",
-    "expandable_segments:True",
-    "max_split_size_mb:64",
-    "max_split_size_mb:128",
-    "max_split_size_mb:256",
-    "max_split_size_mb:512",
-    "roundup_power2_divisions:4",
-    "roundup_power2_divisions:8",
-    "expandable_segments:True,roundup_power2_divisions:8",
-    "large_segment_size_mb:64",
-    "backend:cudaMallocAsync",
+static const struct {
+    const char *settings;
+    bool is_rough; /* of a model that was not measured against the real one */
+} useful[] = {
+    {"", false},
+    {"expandable_segments:True", false},
+    {"max_split_size_mb:64", false},
+    {"max_split_size_mb:128", false},
+    {"max_split_size_mb:256", false},
+    {"max_split_size_mb:512", false},
+    {"roundup_power2_divisions:4", false},
+    {"roundup_power2_divisions:8", false},
+    {"expandable_segments:True,roundup_power2_divisions:8", false},
+    {"large_segment_size_mb:64", false},
+    {"backend:cudaMallocAsync", true},
 };
+enum { USEFUL_COUNT = sizeof useful / sizeof useful[0] };
 
 /* No settings reach these; they say what is left to gain. */
 static const char *const bounds[] = {"best-packing", "sum-of-live"};
@@ -39,7 +44,7 @@ static const char *const bounds[] = {"best-packing", "sum-of-live"};
 struct rank {
     struct what_if change;
     bool is_recorded; /* the settings that the trace has */
-    bool is_rough;    /* of a model that was not measured against the real one */
+    bool is_rough;    /* as in the table */
     uint64_t reserved, allocated, unused, retries, ooms;
     uint64_t served;    /* requests */
     bool out_of_memory; /* the run ends there */
@@ -123,8 +128,8 @@ static const char *recorded_settings(const struct source_result *base) {
     const char *text = timeline_text(base->timeline, base->timeline->alloc_settings);
     if (base->is_scenario || !*text || strcmp(text, "expandable_segments:False") == 0)
         return NULL;
-    for (size_t i = 0; i < sizeof useful / sizeof useful[0]; i++)
-        if (strcmp(useful[i], text) == 0)
+    for (size_t i = 0; i < USEFUL_COUNT; i++)
+        if (strcmp(useful[i].settings, text) == 0)
             return NULL;
     return text;
 }
@@ -133,12 +138,13 @@ static bool try_all(const struct cli *cli, const struct source_result *base, str
                     struct error *err) {
     const char *recorded = recorded_settings(base);
     const char *own = timeline_text(base->timeline, base->timeline->alloc_settings);
-    for (size_t i = 0; i < sizeof useful / sizeof useful[0]; i++) {
-        struct rank rank = {.change = {useful[i], NULL, cli->source.device},
-                            .is_rough = strncmp(useful[i], "backend:", 8) == 0,
+    for (size_t i = 0; i < USEFUL_COUNT; i++) {
+        const char *settings = useful[i].settings;
+        struct rank rank = {.change = {settings, NULL, cli->source.device},
+                            .is_rough = useful[i].is_rough,
                             .is_recorded =
-                                !base->is_scenario && *own && strcmp(useful[i], own) == 0};
-        if (is_known(cli, base, useful[i]) && !try_one(cli, base, rank, out, err))
+                                !base->is_scenario && *own && strcmp(settings, own) == 0};
+        if (is_known(cli, base, settings) && !try_one(cli, base, rank, out, err))
             return false;
     }
     if (recorded && is_known(cli, base, recorded)) {
@@ -191,19 +197,15 @@ static void add_base(const struct source_result *base, struct ranks *ranks) {
     for (unsigned d = 0; d <= UINT8_MAX; d++) {
         if (!seen[d])
             continue;
-        struct ooms ooms;
-        ooms_find(tl, (uint8_t)d, &ooms);
         const struct replay_figures f = replay_figures_of(tl, (uint8_t)d);
         ranks->base_reserved += f.peak_reserved;
         ranks->late_blocks += f.start_blocks;
-        ranks->base_ran_out = ranks->base_ran_out ||
-                              (base->is_scenario ? base->ran_out : ooms.count > 0 && !ooms.went_on);
+        ranks->base_ran_out = ranks->base_ran_out || replay_base_ran_out(base, (uint8_t)d);
     }
 }
 
 static void write_notes(const struct cli *cli, const struct source_result *base,
                         const struct ranks *ranks, struct text *out) {
-    char bytes[UNITS_TEXT_BYTES];
     if (!base->is_scenario && ranks->base_ran_out)
         text_add(out, "note: the recording ends out of memory: what the program would have asked "
                       "for after that is in no row\n");
@@ -214,17 +216,7 @@ static void write_notes(const struct cli *cli, const struct source_result *base,
             "first, in address order;\n      compare with the row of the recorded or default "
             "settings, not with the recording\n",
             (unsigned long long)ranks->late_blocks);
-    if (cli->source.device || base->is_scenario || (base->timeline->has & TIMELINE_HAS_DEVICE))
-        return;
-    if (ranks->capacity_bytes > 0)
-        text_format(out,
-                    "note: as its out-of-memory shows, the process could get %s of its card; "
-                    "--device NAME names another\n",
-                    units_format_bytes(ranks->capacity_bytes, bytes));
-    else
-        text_add(out,
-                 "note: the trace does not name its card, so nothing is refused; --device NAME "
-                 "says which\n");
+    replay_base_note_card(base, cli->source.device, ranks->capacity_bytes, out);
 }
 
 static void ranks_text(const struct cli *cli, const struct source_result *base,
