@@ -77,7 +77,6 @@ int cmd_allocators(struct cli *cli);
 int cli_fail(const struct error *err);
 /* Writes a text to a file, "-" is standard output, and frees it. */
 bool cli_write(const char *path, struct text *out, struct error *err);
-bool cli_is_stdout(const char *path);
 /* Standard output is not taken by a file, and --quiet was not given. */
 bool cli_reports(const struct cli *cli);
 bool cli_has_colour(const struct cli *cli);

@@ -5,7 +5,6 @@
 
 #include "cli.h"
 #include "facts.h"
-#include "file.h"
 #include "importer.h"
 #include "json_out.h"
 #include "moment.h"

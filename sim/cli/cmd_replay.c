@@ -9,6 +9,7 @@
 #include "moment.h"
 #include "ooms.h"
 #include "pair_report.h"
+#include "replay_base.h"
 #include "replay_rank.h"
 #include "text.h"
 #include "timeline.h"
@@ -71,22 +72,6 @@ static void write_reproduced(const struct replay_device_result *d, struct text *
                     d->first.event, d->first.recorded, d->first.model);
 }
 
-static void write_capacity(const struct replayed *r, const struct replay_device_result *d,
-                           struct text *out) {
-    char bytes[UNITS_TEXT_BYTES];
-    if (r->change.device || (r->base->timeline->has & TIMELINE_HAS_DEVICE))
-        return;
-    if (d->capacity_bytes > 0)
-        text_format(out,
-                    "note: as its out-of-memory shows, the process could get %s of its card; "
-                    "--device NAME names another\n",
-                    units_format_bytes(d->capacity_bytes, bytes));
-    else
-        text_add(out,
-                 "note: the trace does not name its card, so nothing is refused; --device NAME "
-                 "says which\n");
-}
-
 /* What the reader must know of a recording to judge the model's column. */
 static void write_notes(const struct replayed *r, const struct replay_device_result *d,
                         const struct pair_report *pair, struct text *out) {
@@ -98,19 +83,13 @@ static void write_notes(const struct replayed *r, const struct replay_device_res
                  "note: the recording begins late: the blocks from before it are asked for "
                  "first, in address order; --all has\n      a row with the recorded settings to "
                  "compare with\n");
-    write_capacity(r, d, out);
+    replay_base_note_card(r->base, r->change.device, d->capacity_bytes, out);
     if (recorded->ran_out && !pair->side[1].ran_out)
         text_add(out, "note: the request that failed is served; what the program would have asked "
                       "for after it is not known\n");
 }
 
 /* --- both --- */
-
-static bool base_ran_out(const struct replayed *r, uint8_t device) {
-    struct ooms ooms;
-    ooms_find(r->base->timeline, device, &ooms);
-    return r->base->is_scenario ? r->base->ran_out : ooms.count > 0 && !ooms.went_on;
-}
 
 /* A replay stops at a request that was served when it was recorded; one that failed then, at the
  * recording's end, may fail again. */
@@ -119,7 +98,8 @@ static bool model_ran_out(const struct replayed *r, const struct replay_device_r
     ooms_find(r->result.timeline, d->device, &ooms);
     bool fails_again = !r->base->is_scenario || r->reproduce;
     return d->stopped_at != TIMELINE_NONE ||
-           (fails_again && base_ran_out(r, d->device) && ooms.count > 0 && !ooms.went_on);
+           (fails_again && replay_base_ran_out(r->base, d->device) && ooms.count > 0 &&
+            !ooms.went_on);
 }
 
 static bool make_pair(const struct replayed *r, const struct replay_device_result *d,
@@ -130,7 +110,7 @@ static bool make_pair(const struct replayed *r, const struct replay_device_resul
          .name = base->is_scenario ? "simulated" : "recorded",
          .has_retries = base->is_scenario,
          .retries = base->stats.num_alloc_retries,
-         .ran_out = base_ran_out(r, d->device)},
+         .ran_out = replay_base_ran_out(r->base, d->device)},
         {.tl = r->result.timeline,
          .name = "model",
          .has_retries = true,
@@ -185,7 +165,7 @@ static void write_moments(const struct replayed *r, const struct room_report *mo
                           struct text *text, struct json *j) {
     static const char *const keys[PAIR_SIDES] = {"fragmentation_recorded", "fragmentation_model"};
     assert(count <= PAIR_SIDES);
-    for (size_t i = 0; i < count && i < PAIR_SIDES; i++) {
+    for (size_t i = 0; i < count; i++) {
         if (text) {
             const char *name = r->base->is_scenario ? "simulated" : "recorded";
             text_format(text, "\n%s:", i == 0 ? name : "model");

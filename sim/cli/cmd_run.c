@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cli.h"
-#include "file.h"
 #include "framework.h"
 #include "moment.h"
 #include "need.h"

@@ -4,7 +4,6 @@
 
 #include "cli.h"
 #include "compare.h"
-#include "file.h"
 #include "framework.h"
 #include "recorded_place.h"
 #include "text.h"
@@ -58,8 +57,7 @@ static void write_meaning(const struct cli *cli, const struct source_result *sim
 static int write_result(const struct cli *cli, const struct source_result *simulated,
                         const struct comparison *comparison, struct error *err) {
     struct text out = {0};
-    bool to_stdout = cli->json && file_is_stdout(cli->json);
-    if (!cli->quiet && !to_stdout) {
+    if (cli_reports(cli)) {
         validate_text(comparison, cli->tolerance, &out);
         write_assumed(cli, simulated, &out);
         write_meaning(cli, simulated, comparison, &out);

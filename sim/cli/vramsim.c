@@ -72,13 +72,12 @@ bool cli_write(const char *path, struct text *out, struct error *err) {
     return ok;
 }
 
-bool cli_is_stdout(const char *path) {
-    return path && file_is_stdout(path);
-}
-
 bool cli_reports(const struct cli *cli) {
-    return !cli->quiet && !cli_is_stdout(cli->json) && !cli_is_stdout(cli->csv) &&
-           !cli_is_stdout(cli->svg) && !cli_is_stdout(cli->png);
+    const char *const files[] = {cli->json, cli->csv, cli->svg, cli->png};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+        if (files[i] && file_is_stdout(files[i]))
+            return false;
+    return !cli->quiet;
 }
 
 bool cli_has_colour(const struct cli *cli) {
