@@ -70,11 +70,10 @@ static struct backward_kernel backward_kernel(const struct tape *tape,
 static int64_t efficient_workspace(const struct backward_kernel *kernel,
                                    const struct attention_sizes *z, bool half) {
     int64_t heads = z->b * z->a;
-    int64_t blocks = (z->s + kernel->queries - 1) / kernel->queries,
-            columns = (z->d + kernel->keys - 1) / kernel->keys;
+    int64_t blocks = size_div_up(z->s, kernel->queries), columns = size_div_up(z->d, kernel->keys);
     int64_t floats = blocks * columns * (kernel->queries * kernel->keys + 4);
     if (half && !kernel->keeps_in_registers) {
-        int64_t splits = (z->t + kernel->keys - 1) / kernel->keys;
+        int64_t splits = size_div_up(z->t, kernel->keys);
         if (heads >= 256 && z->t <= 2 * kernel->keys)
             splits = 1;
         splits = splits < 200 / heads ? splits : 200 / heads;

@@ -16,8 +16,8 @@ static int64_t flash_splits(const struct tape *tape, const struct attention_size
         a = z->kv;
     }
     int64_t block_n = d <= 64 ? 256 : d <= 128 ? 128 : 64;
-    int64_t n_blocks = (z->t + block_n - 1) / block_n;
-    int64_t tiles = z->b * a * ((s + 63) / 64);
+    int64_t n_blocks = size_div_up(z->t, block_n);
+    int64_t tiles = z->b * a * size_div_up(s, 64);
     int64_t sms = 2 * (int64_t)tape->device->multiprocessors;
     if ((float)tiles >= 0.8f * (float)sms)
         return 1;
@@ -25,7 +25,7 @@ static int64_t flash_splits(const struct tape *tape, const struct attention_size
     limit = n_blocks < limit ? n_blocks : limit;
     float efficiency[129] = {0}, best = 0;
     for (int64_t k = 1; k <= limit; k++) {
-        if (k > 1 && (n_blocks + k - 1) / k == (n_blocks + k - 2) / (k - 1))
+        if (k > 1 && size_div_up(n_blocks, k) == size_div_up(n_blocks, k - 1))
             continue;
         float waves = (float)(tiles * k) / (float)sms;
         float full = (float)(int64_t)waves < waves ? (float)((int64_t)waves + 1) : waves;

@@ -19,8 +19,8 @@ static struct tensor *new_floats(struct tape *tape, int64_t count) {
  * atomics, in fp32 for 16-bit gradients, when a segment a block would leave the device idle. */
 static bool sums_in_one_kernel(const struct device *device, int64_t segments, int64_t partials,
                                int64_t width) {
-    int64_t threads = (width + 31) / 32 * 32, block = threads < 1024 ? threads : 1024;
-    int64_t grid = (segments * threads + block - 1) / block;
+    int64_t threads = size_div_up(width, 32) * 32, block = threads < 1024 ? threads : 1024;
+    int64_t grid = size_div_up(size_mul(segments, threads), block);
     return grid < 4 * (int64_t)device->multiprocessors && partials > 4 * grid;
 }
 

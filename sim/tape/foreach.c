@@ -36,7 +36,7 @@ static void run_foreach_in_place(struct tape *tape, struct op_call *call) {
 }
 
 static int64_t chunks_of(const struct tensor *t) {
-    return (shape_numel(&t->shape) + CHUNK - 1) / CHUNK;
+    return size_div_up(shape_numel(&t->shape), CHUNK);
 }
 
 /* _foreach_norm: (packed: where each tensor's chunks begin, one int64 more than tensors,) a partial

@@ -89,17 +89,6 @@ enum {
     MIN_BLOCKS_HIGH = 8
 };
 
-static int64_t last_pow2(int64_t n) {
-    int64_t p = 1;
-    while (p * 2 <= n)
-        p *= 2;
-    return p;
-}
-
-static int64_t smaller(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 /* batch_norm_use_channels_last_kernels: also [N, C], where the channels move fastest. */
 static bool is_channels_fastest(const struct tensor *t) {
     return tensor_is_channels_last(t) || (tensor_is_contiguous(t) && t->stride[1] == 1);
@@ -116,11 +105,12 @@ static struct staging stage(struct tape *tape, const struct tensor *t, int64_t p
     int64_t channels = t->shape.size[1], rows = channels ? shape_numel(&t->shape) / channels : 0;
     if (rows == 0)
         return none;
-    int64_t width = smaller(last_pow2(channels), TILE_WIDTH);
-    int64_t height = smaller(last_pow2(size_div_up(rows, ELEMENTS_PER_THREAD)), MAX_BLOCK / width);
+    int64_t width = size_min(size_last_pow2(channels), TILE_WIDTH);
+    int64_t height =
+        size_min(size_last_pow2(size_div_up(rows, ELEMENTS_PER_THREAD)), MAX_BLOCK / width);
     if (width * height != MAX_BLOCK)
-        width = smaller(last_pow2(channels), MAX_BLOCK / height);
-    int64_t blocks = smaller(size_div_up(rows, height * ELEMENTS_PER_THREAD), MAX_BLOCKS_HIGH);
+        width = size_min(size_last_pow2(channels), MAX_BLOCK / height);
+    int64_t blocks = size_min(size_div_up(rows, height * ELEMENTS_PER_THREAD), MAX_BLOCKS_HIGH);
     if (blocks < MIN_BLOCKS_HIGH)
         return none;
     struct shape data = {.ndim = 1, .size = {per_channel * channels * blocks}};

@@ -36,8 +36,8 @@ static int64_t partial_rows(const struct device *device, const struct rows *r) {
     if (r->count <= GAMMA_MANY_ROWS ||
         r->width / GAMMA_COLUMNS >= (int64_t)device->multiprocessors / 2)
         return 0;
-    int64_t columns = (r->width + GAMMA_COLUMNS - 1) / GAMMA_COLUMNS;
-    int64_t blocks = (r->count + GAMMA_ROWS - 1) / GAMMA_ROWS, most = GAMMA_MAX_GRID / columns;
+    int64_t columns = size_div_up(r->width, GAMMA_COLUMNS);
+    int64_t blocks = size_div_up(r->count, GAMMA_ROWS), most = GAMMA_MAX_GRID / columns;
     return blocks < most ? blocks : most;
 }
 

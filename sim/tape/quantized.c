@@ -186,7 +186,7 @@ static void run_gemm_4bit(struct tape *tape, struct op_call *call) {
                         .m = shape_numel(&input->shape) / k,
                         .n = n,
                         .k = k,
-                        .blocks = (n + 63) / 64,
+                        .blocks = size_div_up(n, BLOCK),
                         .multiprocessors = tape->device->multiprocessors};
     struct shape out_shape = input->shape, weight_shape = {.ndim = 2, .size = {n, k}};
     out_shape.size[dims - 1] = n;

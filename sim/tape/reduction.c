@@ -114,21 +114,6 @@ static struct iteration make_iteration(const struct tensor *t, uint32_t mask) {
     return it;
 }
 
-static int64_t last_pow2(int64_t n) {
-    int64_t p = 1;
-    while (p * 2 <= n)
-        p *= 2;
-    return p;
-}
-
-static int64_t smaller(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
-static int64_t larger(int64_t a, int64_t b) {
-    return a > b ? a : b;
-}
-
 /* get_output_vec_size: 4, halved until it divides the fastest output dim and all outer strides. */
 static int64_t output_vector(const struct iteration *it) {
     int64_t v = VECTOR;
@@ -165,11 +150,11 @@ static struct staging stage(const struct tape *tape, const struct iteration *it,
         }
     }
     int64_t threads = MAX_THREADS / vector;
-    int64_t p0 = dim0 < threads ? last_pow2(dim0) : threads;
-    int64_t p1 = dim1 < threads ? last_pow2(dim1) : threads;
-    int64_t width = smaller(p0, WARP);
-    int64_t height = smaller(p1, threads / width);
-    width = smaller(p0, threads / height);
+    int64_t p0 = dim0 < threads ? size_last_pow2(dim0) : threads;
+    int64_t p1 = dim1 < threads ? size_last_pow2(dim1) : threads;
+    int64_t width = size_min(p0, WARP);
+    int64_t height = size_min(p1, threads / width);
+    width = size_min(p0, threads / height);
     int64_t step_input = 1, step_output = 1;
     if (along_input)
         step_input *= width;
@@ -191,8 +176,8 @@ static struct staging stage(const struct tape *tape, const struct iteration *it,
     if (!height_reduces || per_thread < MAX_PER_THREAD || grid > target)
         return none;
     int64_t blocks =
-        larger(smaller(size_div_up(target, grid), size_div_up(per_thread, MIN_PER_THREAD)),
-               size_div_up(per_thread, MAX_PER_THREAD));
+        size_max(size_min(size_div_up(target, grid), size_div_up(per_thread, MIN_PER_THREAD)),
+                 size_div_up(per_thread, MAX_PER_THREAD));
     if (blocks <= 1)
         return none;
     uint64_t buffer = accumulator_bytes * (uint64_t)it->outputs * (uint64_t)blocks;

@@ -1,6 +1,5 @@
 /* size.h: arithmetic on sizes that a scenario gave: the largest number when the result is more,
- * which is refused where it becomes a tensor. A product with a negative size is -1 unless it is 0.
- */
+ * which is refused where it becomes a tensor. A product with a negative size is -1 unless it is 0. */
 #ifndef SIZE_H
 #define SIZE_H
 
@@ -18,6 +17,22 @@ static inline int64_t size_add(int64_t a, int64_t b) {
     if (b > 0)
         return a > INT64_MAX - b ? INT64_MAX : a + b;
     return a < INT64_MIN - b ? INT64_MIN : a + b;
+}
+
+static inline int64_t size_min(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+static inline int64_t size_max(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+/* The highest power of two that is not more; 1 at least. */
+static inline int64_t size_last_pow2(int64_t n) {
+    int64_t p = 1;
+    while (p <= n / 2)
+        p *= 2;
+    return p;
 }
 
 /* Of numbers that are not negative; 0 when the unit is none. */
