@@ -91,7 +91,7 @@ static uint32_t new_range(struct cuda_pool *pool, const struct cuda_range *range
         pool->free_record = range_at(pool, id)->next;
     else
         id = (uint32_t)pool->ranges.count++;
-    assert(pool->ranges.count <= pool->ranges.capacity);
+    assert(pool->ranges.at && pool->ranges.count <= pool->ranges.capacity);
     pool->ranges.at[id] = *range;
     return id;
 }
