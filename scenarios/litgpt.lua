@@ -4,6 +4,7 @@ local nn = use "nn"
 local optim = use "optim"
 local cudnn = use "cudnn"
 local litgpt = use "lit_gpt"
+local lit_gpt_training = use "lit_gpt_training"
 
 local rows = {
   { "model", "Llama-2-7b", "model by LitGPT's name", one_of = litgpt.names },
@@ -41,7 +42,7 @@ end
 
 local function train(model)
   if p.mode == "lora" then
-    litgpt.freeze(model)
+    lit_gpt_training.freeze(model)
   end
   litgpt.convert(model, p.dtype)
   model:set_max_seq_length(p.seq)
@@ -59,12 +60,12 @@ local function train(model)
     phase "forward"
     local logits, loss
     if p.mode == "lora" then
-      logits = litgpt.fabric(model, input_ids, nil, 128)
+      logits = lit_gpt_training.fabric(model, input_ids, nil, 128)
       logits[#logits] = logits[#logits]:slice(1, nil, -1)
-      loss = litgpt.chunked_cross_entropy(p.version, logits, targets:slice(1, 1))
+      loss = lit_gpt_training.chunked_cross_entropy(p.version, logits, targets:slice(1, 1))
     else
-      logits = litgpt.fabric(model, input_ids)
-      loss = litgpt.chunked_cross_entropy(p.version, logits:slice(1, nil, -1), targets:slice(1, 1), 128)
+      logits = lit_gpt_training.fabric(model, input_ids)
+      loss = lit_gpt_training.chunked_cross_entropy(p.version, logits:slice(1, nil, -1), targets:slice(1, 1), 128)
     end
     phase "backward"
     local scaled = loss / p.accumulate
@@ -97,7 +98,7 @@ local function generate(model)
   local x, logits, values, probs, idx_next
   for _ = 1, p.new_tokens do
     x = torch.index(idx, input_pos):view(1, -1)
-    logits = litgpt.fabric(model, x, input_pos)
+    logits = lit_gpt_training.fabric(model, x, input_pos)
     logits = logits:select(0, 0):select(0, -1) / 0.8
     values = logits:topk(p.top_k)
     logits = torch.where(torch.lt(logits, values:slice(0, -1)), -1.0, logits)
