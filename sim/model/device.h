@@ -34,8 +34,8 @@ struct device {
 
 /* The presets in table order; NULL after the last. */
 const struct device *device_preset(size_t index);
-/* "NAME" or "NAME:key=value,..." (keys total, context, sms, link, ram) into *out. The error lists the names or the keys.
- */
+/* "NAME" or "NAME:key=value,..." (keys total, context, sms, link, ram) into *out. The error lists the
+ * names or the keys. */
 bool device_parse(const char *text, struct device *out, struct error *err);
 /* Bytes a second between the host's memory and the device: the slower of the link and that memory. */
 uint64_t device_transfer_rate(const struct device *device);

@@ -53,7 +53,8 @@ struct framework {
     bool alloc_sizes_from_large_segment;
     /* ... `>` of the rounding list begins after the last key named (2.10 on), else at it */
     bool divisions_rest_after_last;
-    /* Flash attention keeps its random state on the device, without dropout too (2.7 on: pull request 146372), else on the host. */
+    /* Flash attention keeps its random state on the device, without dropout too (2.7 on: pull request
+     * 146372), else on the host. */
     bool flash_rng_on_device;
     /* Memory-efficient attention keeps its dropout seed and offset on the device, without dropout too (else on the host). */
     bool efficient_seed_on_device;

@@ -114,7 +114,6 @@ void modules_open(lua_State *L);
 void params_open(lua_State *L);
 /* phases.c: phase, step, backward, autocast, no_grad ... */
 void phases_open(lua_State *L);
-void facts_open(lua_State *L);
 void phases_end(lua_State *L, struct host *host); /* ends the open phase */
 /* ends what is open at the end of the scenario */
 void phases_close(lua_State *L, struct host *host);
@@ -135,6 +134,8 @@ void catch_restore(struct host *host, const struct host_state *state);
  * error, which the tape has taken over (tape->status); nothing is on the stack then. */
 bool catch_call(struct host *host, int arguments, int results);
 void catch_open(lua_State *L);
+/* run_facts.c: the card, its memory and the clock, to read */
+void run_facts_open(lua_State *L);
 /* hooks.c: saved-tensor hooks and autograd functions written in Lua */
 void hooks_open(lua_State *L);
 void leaf_hooks_open(lua_State *L);

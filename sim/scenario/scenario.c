@@ -97,7 +97,7 @@ static void open_all(lua_State *L) {
     ops_open(L);
     lists_open(L);
     phases_open(L);
-    facts_open(L);
+    run_facts_open(L);
     catch_open(L);
     hooks_open(L);
     leaf_hooks_open(L);

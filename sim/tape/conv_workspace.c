@@ -6,7 +6,8 @@
  *   TF32    the memory timeline of HolisticTraceAnalysis: NHWC kernels on tensor cores
  * Of the latter's 125 workspaces a step 50 are the sum of the operands, all three or two of them, and
  * 512 B; 27 are the split sums; 22, of 1x1 filters, are 128 MiB, for which the sum stands here too.
- * The largest, 168,296,960 B, is 9 % above the rule. fp16 and bf16 are taken to go as TF32 does. Nothing was at hand for channels_last. */
+ * The largest, 168,296,960 B, is 9 % above the rule. fp16 and bf16 are taken to go as TF32 does.
+ * Nothing was at hand for channels_last. */
 #include "conv_workspace.h"
 
 #include "checked.h"

@@ -1,5 +1,6 @@
-/* facts.c: what a scenario may read of the card and of the run: torch.get_device_properties(), torch.memory_stats(),
- * torch.simulated_time(); copies of which only the time counts. The same in every run of a scenario; the times are estimates (clocks.h). */
+/* run_facts.c: what a scenario may read of the card and of the run: torch.get_device_properties(),
+ * torch.memory_stats(), torch.simulated_time(); copies of which only the time counts. The same in every run of a
+ * scenario; the times are estimates (clocks.h). */
 #include "host.h"
 
 static void set_integer(lua_State *L, const char *key, uint64_t value) {
@@ -60,7 +61,7 @@ static int copy_over_link(lua_State *L) {
 }
 
 /* The `torch` table is on top of the stack. */
-void facts_open(lua_State *L) {
+void run_facts_open(lua_State *L) {
     static const luaL_Reg functions[] = {{"get_device_properties", get_device_properties},
                                          {"memory_stats", memory_stats},
                                          {"simulated_time", simulated_time},
