@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154 # the variables of the caller
 # cases.sh: what measured and numeric share; sourced, with $setup_root, $here and the array `wanted` set. Gives $program, $work.
 
 program=${VRAMSIM:-}
