@@ -24,10 +24,45 @@ function nn.class()
   })
 end
 
+-- What a flag of a layer may be; a table is Python's keyword arguments, which Lua has not.
+local function check_flag(class, name, value)
+  if value ~= nil and type(value) ~= "boolean" then
+    error("nn." .. class .. ": " .. name .. " must be true or false, found a " .. type(value))
+  end
+end
+
+local function check_options(class, options, known)
+  if type(options) ~= "table" then
+    error("nn." .. class .. ": options must be a table such as { padding = 1 }, found a " .. type(options))
+  end
+  for key in pairs(options) do
+    if not known[key] then
+      local names = {}
+      for name in pairs(known) do
+        names[#names + 1] = name
+      end
+      table.sort(names)
+      error("nn." .. class .. ": unknown option '" .. tostring(key) .. "'; known: " .. table.concat(names, ", "))
+    end
+  end
+end
+
+local function check_modules(form, modules)
+  if type(modules) ~= "table" then
+    error("nn." .. form .. " takes modules, found a " .. type(modules))
+  end
+  for i = 1, #modules do
+    if type(modules[i]) ~= "table" or not modules[i]._members then
+      error("nn." .. form .. " takes modules, number " .. i .. " is a " .. type(modules[i]))
+    end
+  end
+end
+
 -- Linear: weight first, then bias; initialised in place.
 nn.Linear = nn.class()
 nn.Linear.is_linear = true -- for what replaces linear layers
 function nn.Linear:init(in_features, out_features, bias, dtype)
+  check_flag("Linear", "bias", bias)
   self.weight = nn.Parameter(torch.empty({ out_features, in_features }, dtype))
   if bias ~= false then
     self.bias = nn.Parameter(torch.empty({ out_features }, dtype))
@@ -47,6 +82,8 @@ function nn.Embedding:forward(input)
 end
 nn.LayerNorm = nn.class()
 function nn.LayerNorm:init(normalized_shape, bias, elementwise_affine)
+  check_flag("LayerNorm", "bias", bias)
+  check_flag("LayerNorm", "elementwise_affine", elementwise_affine)
   self.normalized_shape = type(normalized_shape) == "table" and normalized_shape or { normalized_shape }
   if elementwise_affine == false then
     return
@@ -137,8 +174,10 @@ end
 
 -- options: stride padding dilation groups bias
 nn.Conv2d = nn.class()
+local conv_options = { stride = true, padding = true, dilation = true, groups = true, bias = true }
 function nn.Conv2d:init(in_channels, out_channels, kernel_size, options)
   local o = options or {}
+  check_options("Conv2d", o, conv_options)
   local kernel = pair(kernel_size)
   self.stride, self.padding, self.dilation = pair(o.stride or 1), pair(o.padding or 0), pair(o.dilation or 1)
   self.groups = o.groups or 1
@@ -155,6 +194,7 @@ end
 nn.Conv1d = nn.class()
 function nn.Conv1d:init(in_channels, out_channels, kernel_size, options)
   local o = options or {}
+  check_options("Conv1d", o, conv_options)
   self.stride, self.padding, self.dilation = { o.stride or 1 }, { o.padding or 0 }, { o.dilation or 1 }
   self.groups = o.groups or 1
   self.weight = nn.Parameter(torch.empty({ out_channels, in_channels // self.groups, kernel_size }))
@@ -226,6 +266,7 @@ nn.ReLUInPlace, nn.ReLU6InPlace = activation("relu_"), activation("hardtanh_")
 nn.ModuleList = nn.class()
 nn.ModuleList.is_module_list = true
 function nn.ModuleList:init(modules)
+  check_modules("ModuleList { a, b, ... }", modules)
   self.length = #modules
   for i, module in ipairs(modules) do
     self[i - 1] = module
@@ -235,6 +276,7 @@ end
 nn.Sequential = nn.class()
 function nn.Sequential:init(...)
   local modules = { ... }
+  check_modules("Sequential(a, b, ...)", modules)
   self.length = #modules
   for i, module in ipairs(modules) do
     self[i - 1] = module

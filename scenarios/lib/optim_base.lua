@@ -36,6 +36,9 @@ function base.new(params, options, step)
   if type(params) == "table" and #params == 0 then
     error("an optimizer wants a list of parameters: nn.parameters(model)")
   end
+  if #params == 0 then
+    error("optimizer got an empty parameter list: the model has no parameter that requires a gradient")
+  end
   options.impl = options.impl or "foreach"
   base.check_word("form of an optimizer", options.impl, impls)
   local self = {

@@ -167,11 +167,30 @@ static void collect_members(lua_State *L, struct host *host, struct tensor_list 
     lua_settop(L, module);
 }
 
+/* Modules in a plain table of a module are no members of it, in PyTorch as here: nobody means that. */
+static void refuse_hidden(lua_State *L) {
+    int module = lua_gettop(L);
+    for (lua_pushnil(L); lua_next(L, module); lua_settop(L, module + 1)) {
+        bool plain = lua_type(L, -2) == LUA_TSTRING && lua_istable(L, -1) &&
+                     !lua_getmetatable(L, -1) &&
+                     strcmp(lua_tostring(L, module + 1), "_members") != 0;
+        if (!plain)
+            continue;
+        for (lua_pushnil(L); lua_next(L, module + 2); lua_pop(L, 1))
+            if (is_module(L, -1))
+                luaL_error(L,
+                           "nn.parameters: '%s' is a plain table of modules, whose parameters no "
+                           "optimizer would see: nn.ModuleList { ... } holds modules",
+                           lua_tostring(L, module + 1));
+    }
+}
+
 static void collect(lua_State *L, struct host *host, struct tensor_list *list, int depth) {
     if (depth >= MODULE_DEPTH || !lua_checkstack(L, 8))
         luaL_error(L, "nn.parameters: more than %d modules within each other", MODULE_DEPTH);
     collect_members(L, host, list, depth, true);
     collect_members(L, host, list, depth, false);
+    refuse_hidden(L);
 }
 
 /* nn.parameters(module): a list of those that require a gradient, each once, in the order in which
@@ -210,6 +229,23 @@ static int call_module(lua_State *L) {
     return lua_gettop(L);
 }
 
+static int next_item(lua_State *L) {
+    lua_Integer i = luaL_checkinteger(L, 2) + 1;
+    lua_pushinteger(L, i);
+    return lua_geti(L, 1, i) == LUA_TNIL ? 1 : 2;
+}
+
+/* ipairs(t): from 1, as Lua's; of a ModuleList from 0, where its first one is */
+static int ipairs(lua_State *L) {
+    luaL_checkany(L, 1);
+    bool from_0 = is_module(L, 1) && lua_getfield(L, 1, "is_module_list") != LUA_TNIL;
+    lua_settop(L, 1);
+    lua_pushcfunction(L, next_item);
+    lua_insert(L, 1);
+    lua_pushinteger(L, from_0 ? -1 : 0);
+    return 3;
+}
+
 void modules_open(lua_State *L) {
     static const luaL_Reg functions[] = {
         {"Parameter", new_parameter}, {"Buffer", new_buffer},         {"replace", replace_member},
@@ -222,4 +258,5 @@ void modules_open(lua_State *L) {
     names_watch_python(L, call_module);
     luaL_newlib(L, functions);
     lua_setglobal(L, "_nn"); /* nn.lua takes it over */
+    lua_register(L, "ipairs", ipairs);
 }

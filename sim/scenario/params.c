@@ -220,6 +220,35 @@ static void refuse_unknown_sets(lua_State *L, struct host *host) {
     }
 }
 
+/* A parameter that was not declared, read by the scenario itself: a word mistyped. The library looks
+ * for what not every scenario has. */
+static int unknown_parameter(lua_State *L) {
+    struct host *host = host_of(L);
+    lua_Debug ar;
+    bool own = lua_type(L, 2) == LUA_TSTRING && lua_getstack(L, 1, &ar) &&
+               lua_getinfo(L, "S", &ar) && strcmp(ar.source + 1, host->path) == 0;
+    if (!own)
+        return 0;
+    const char *word = lua_tostring(L, 2);
+    struct nearest nearest = {.word = word};
+    char hint[NEAREST_HINT_BYTES];
+    for (size_t i = 0; i < host->info->params.count; i++)
+        nearest_offer(&nearest, host->info->params.at[i].name);
+    return luaL_error(L, "the scenario has no parameter '%s'%s", word,
+                      nearest_hint(&nearest, hint));
+}
+
+/* As sandbox_close_table: not looked through for tensors. */
+static void close_parameters(lua_State *L) {
+    if (luaL_newmetatable(L, "vramsim.parameters")) {
+        lua_pushliteral(L, "parameters");
+        lua_setfield(L, -2, "__name");
+        lua_pushcfunction(L, unknown_parameter);
+        lua_setfield(L, -2, "__index");
+    }
+    lua_setmetatable(L, -2);
+}
+
 static int parameters(lua_State *L) {
     struct host *host = host_of(L);
     luaL_checktype(L, 1, LUA_TTABLE);
@@ -239,7 +268,7 @@ static int parameters(lua_State *L) {
         host->stopped = true;
         return luaL_error(L, "stop");
     }
-    sandbox_close_table(L);
+    close_parameters(L);
     return 1;
 }
 

@@ -147,6 +147,11 @@ static bool find_directory(struct host *host, const char *path, struct error *er
  * parameters were wanted. */
 static bool finish(lua_State *L, struct host *host, int status, struct error *err) {
     struct tape *tape = host->tape;
+    if (status == LUA_OK && host->options->set_count > 0 && host->info->params.count == 0)
+        return error_set(err, ERROR_BAD_SCENARIO,
+                         "%s: takes no parameters (it never calls parameters { ... }), so --set %s "
+                         "has no effect",
+                         host->path, host->options->sets[0]);
     if (status == LUA_OK || (host->stopped && tape->status == TAPE_OUT_OF_MEMORY))
         return true;
     if (host->stopped && host->options->only_parameters && host->error.code == ERROR_NONE)

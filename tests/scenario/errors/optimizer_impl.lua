@@ -1,1 +1,1 @@
-use("optim").make("adamw", torch.list(), "fusedd")
+use("optim").make("adamw", use("nn").parameters(use("nn").Linear(2, 2)), "fusedd")

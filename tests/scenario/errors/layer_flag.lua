@@ -1,0 +1,1 @@
+use("nn").Linear(4, 4, { bias = false })

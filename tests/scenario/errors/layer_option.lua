@@ -1,0 +1,1 @@
+use("nn").Conv2d(3, 8, 3, { pading = 1 })

@@ -1,0 +1,1 @@
+use("optim").make("adamw", torch.list())

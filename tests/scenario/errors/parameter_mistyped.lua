@@ -1,0 +1,2 @@
+local p = parameters { { "width", 512, "features" } }
+torch.zeros({ p.widht })

@@ -1,0 +1,2 @@
+local nn = use "nn"
+nn.Sequential { nn.Linear(4, 4) }
