@@ -71,7 +71,7 @@ static void find_new(const struct view *v, struct room *out) {
 
 /* --- in place: neighbours that leave a hole large enough --- */
 
-struct window {
+struct hole {
     bool found;
     uint32_t first, end; /* of the placement's blocks */
     uint64_t bytes;
@@ -92,7 +92,7 @@ static uint64_t start_behind(const struct view *v, const struct pin *pin, uint32
 
 /* Two ends move over the blocks: [first, end) is the shortest row from `first` on that is enough. */
 static void slide(const struct view *v, const struct pin *pin, uint64_t rounded,
-                  struct window *best) {
+                  struct hole *best) {
     uint32_t last = pin->first_block + pin->blocks, end = pin->first_block;
     uint64_t bytes = 0;
     for (uint32_t first = pin->first_block; first <= last; first++) {
@@ -104,7 +104,7 @@ static void slide(const struct view *v, const struct pin *pin, uint64_t rounded,
         uint64_t hole = start_behind(v, pin, end) - from;
         if (caching_sizes_serve(&v->options->sizes, rounded, hole) &&
             (!best->found || bytes < best->bytes))
-            *best = (struct window){true, first, end, bytes};
+            *best = (struct hole){true, first, end, bytes};
         if (first < end)
             bytes -= block_at(v, first)->block_bytes;
     }
@@ -123,7 +123,7 @@ static bool has_idle_home(const struct view *v, uint64_t rounded) {
 
 static bool find_in_place(const struct view *v, struct room *out) {
     struct room_way *way = &out->in_place;
-    struct window best = {0};
+    struct hole best = {0};
     way->is_exact = true;
     way->is_possible = has_idle_home(v, out->rounded_bytes);
     if (way->is_possible)

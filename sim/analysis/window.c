@@ -4,7 +4,6 @@
 #include "alignment.h"
 #include "error.h"
 #include "steps.h"
-#include "timeline.h"
 
 /* The border of every prefix of `key` (Knuth, Morris, Pratt). */
 static void find_borders(const uint64_t *key, size_t count, uint32_t *border) {
