@@ -6,6 +6,11 @@
 #include <stdlib.h>
 
 #include "checked.h"
+#include "error.h"
+
+/* At under 100 ns a pair some 20 seconds. Two steps of LLaMA-7B take under one. */
+#define MOST_PAIRS UINT64_C(200000000)
+enum { PAIRS_BETWEEN_LOOKS = 1000000 };
 
 struct extent {
     uint64_t start, end;
@@ -23,6 +28,9 @@ struct packer {
     uint32_t *order;   /* in which blocks are placed */
     uint64_t *offsets; /* by block */
     ARRAY(struct extent) conflicts;
+    const struct packing_watch *watch;
+    uint64_t pairs, looked_at; /* pairs so far, and when the watch was asked last */
+    struct error *err;
 };
 
 /* --- orders; qsort has no argument for the blocks, so keys travel with them --- */
@@ -126,15 +134,37 @@ static bool find_offset(struct packer *p, uint32_t block, uint64_t *offset) {
     return true;
 }
 
+static bool too_large(struct packer *p) {
+    return error_set(p->err, ERROR_LIMIT, "best-packing: sizes of blocks leave 64 bits");
+}
+
+/* After the conflicts of a block. False: the work has gone on for too long, or nobody wants it. */
+static bool count_work(struct packer *p) {
+    p->pairs += p->conflicts.count + 1;
+    if (p->pairs > (p->watch && p->watch->most_pairs ? p->watch->most_pairs : MOST_PAIRS))
+        return error_set(p->err, ERROR_LIMIT,
+                         "best-packing: of the %zu blocks too many live at the same time to find a "
+                         "place for each; --allocator sum-of-live needs no places",
+                         p->count);
+    if (p->pairs - p->looked_at < PAIRS_BETWEEN_LOOKS)
+        return true;
+    p->looked_at = p->pairs;
+    return !p->watch || !p->watch->goes_on || p->watch->goes_on(p->watch->user) ||
+           error_set(p->err, ERROR_INTERRUPTED, "interrupted");
+}
+
 static bool place_all(struct packer *p, uint64_t *height) {
     *height = 0;
     memset(p->latest, 0, 2 * p->leaves * sizeof *p->latest);
     for (size_t i = 0; i < p->count; i++) {
         uint32_t block = p->order[i];
         uint64_t end;
-        if (!find_offset(p, block, &p->offsets[block]) ||
-            !checked_add(p->offsets[block], p->blocks[block].bytes, &end))
+        if (!find_offset(p, block, &p->offsets[block]))
+            return error_host_memory(p->err);
+        if (!count_work(p))
             return false;
+        if (!checked_add(p->offsets[block], p->blocks[block].bytes, &end))
+            return too_large(p);
         note_placed(p, block);
         if (end > *height)
             *height = end;
@@ -145,7 +175,9 @@ static bool place_all(struct packer *p, uint64_t *height) {
 /* --- the whole --- */
 
 static bool packer_init(struct packer *p, const struct lifetimes *lifetimes) {
-    *p = (struct packer){.blocks = lifetimes->list.at, .count = lifetimes->list.count, .leaves = 1};
+    p->blocks = lifetimes->list.at;
+    p->count = lifetimes->list.count;
+    p->leaves = 1;
     while (p->leaves < p->count)
         p->leaves *= 2;
     p->by_birth = xcalloc(p->count + 1, sizeof *p->by_birth);
@@ -156,7 +188,7 @@ static bool packer_init(struct packer *p, const struct lifetimes *lifetimes) {
     p->offsets = xcalloc(p->count + 1, sizeof *p->offsets);
     if (!p->by_birth || !p->ranks || !p->births || !p->latest || !p->order || !p->offsets ||
         !sort_blocks(p, by_birth, p->by_birth))
-        return false;
+        return error_host_memory(p->err);
     for (size_t rank = 0; rank < p->count; rank++) {
         p->ranks[p->by_birth[rank]] = (uint32_t)rank;
         p->births[rank] = p->blocks[p->by_birth[rank]].birth;
@@ -185,18 +217,19 @@ static int by_time(const void *a, const void *b) {
     return order ? order : (int)x->birth - (int)y->birth; /* what dies makes room first */
 }
 
-static bool find_live_bytes(const struct packer *p, uint64_t *most) {
+static bool find_live_bytes(struct packer *p, uint64_t *most) {
     struct change *changes = xcalloc(2 * p->count + 1, sizeof *changes);
     uint64_t live = 0;
-    bool ok = changes != NULL;
+    bool ok = true;
     *most = 0;
-    for (size_t i = 0; ok && i < p->count; i++) {
+    if (!changes)
+        return error_host_memory(p->err);
+    for (size_t i = 0; i < p->count; i++) {
         const struct lifetime *l = &p->blocks[i];
         changes[2 * i] = (struct change){l->birth, l->bytes, true};
         changes[2 * i + 1] = (struct change){l->death, l->bytes, false};
     }
-    if (ok)
-        qsort(changes, 2 * p->count, sizeof *changes, by_time);
+    qsort(changes, 2 * p->count, sizeof *changes, by_time);
     for (size_t i = 0; ok && i < 2 * p->count; i++) {
         if (changes[i].birth)
             ok = checked_add(live, changes[i].bytes, &live);
@@ -206,7 +239,7 @@ static bool find_live_bytes(const struct packer *p, uint64_t *most) {
             *most = live;
     }
     xfree(changes);
-    return ok;
+    return ok || too_large(p);
 }
 
 static bool pack(struct packer *p, struct packing *out) {
@@ -215,7 +248,9 @@ static bool pack(struct packer *p, struct packing *out) {
         return false;
     for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
         uint64_t height;
-        if (!sort_blocks(p, orders[i], p->order) || !place_all(p, &height))
+        if (!sort_blocks(p, orders[i], p->order))
+            return error_host_memory(p->err);
+        if (!place_all(p, &height))
             return false;
         if (i > 0 && height >= out->height_bytes)
             continue;
@@ -228,15 +263,19 @@ static bool pack(struct packer *p, struct packing *out) {
     return true;
 }
 
-bool packing_make(const struct lifetimes *lifetimes, struct packing *out) {
-    struct packer packer;
+bool packing_make(const struct lifetimes *lifetimes, const struct packing_watch *watch,
+                  struct packing *out, struct error *err) {
+    struct packer packer = {.watch = watch, .err = err};
     *out = (struct packing){.count = lifetimes->list.count};
     if (out->count == 0)
         return true;
-    if (out->count > UINT32_MAX / 4)
-        return false;
+    if (out->count > UINT32_MAX / 4) {
+        *out = (struct packing){0};
+        return error_set(err, ERROR_LIMIT, "best-packing: too many blocks");
+    }
     out->places = xcalloc(out->count, sizeof *out->places);
-    bool ok = packer_init(&packer, lifetimes) && out->places && pack(&packer, out);
+    bool ok = out->places ? packer_init(&packer, lifetimes) && pack(&packer, out)
+                          : error_host_memory(err);
     packer_fini(&packer);
     if (!ok)
         packing_fini(out);

@@ -154,8 +154,12 @@ static bool try_all(const struct cli *cli, const struct source_result *base, str
     }
     for (size_t i = 0; i < sizeof bounds / sizeof bounds[0]; i++) {
         struct rank rank = {.change = {NULL, bounds[i], cli->source.device}};
-        if (!try_one(cli, base, rank, out, err))
+        if (try_one(cli, base, rank, out, err))
+            continue;
+        /* too many blocks to place (a limit, or a bad scenario by it): the other bound stands alone */
+        if (err->code != ERROR_LIMIT && err->code != ERROR_BAD_SCENARIO)
             return false;
+        *err = (struct error){0};
     }
     return true;
 }

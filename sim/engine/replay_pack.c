@@ -17,6 +17,11 @@ static void packer_destroy(struct packer *packer) {
     xfree(packer);
 }
 
+static bool is_wanted(void *user) {
+    const struct replay_config *config = user;
+    return !config->progress || config->progress(config->progress_user, 1, 1);
+}
+
 static bool pack(const struct timeline *real, const struct replay_config *config,
                  const struct framework *framework, struct packer *packer, struct error *err) {
     struct replay_config first = *config;
@@ -27,9 +32,11 @@ static bool pack(const struct timeline *real, const struct replay_config *config
     if (!replay_once(real, &first, framework, packer->lifetimes, NULL, &result, err))
         return false;
     replay_result_fini(&result);
+    first = *config;
+    const struct packing_watch watch = {.goes_on = is_wanted, .user = &first};
     for (size_t i = 0; i < REPLAY_DEVICES; i++)
-        if (!packing_make(&packer->lifetimes[i], &packer->packings[i]))
-            return error_host_memory(err);
+        if (!packing_make(&packer->lifetimes[i], &watch, &packer->packings[i], err))
+            return false;
     return true;
 }
 

@@ -117,6 +117,11 @@ static bool run_engine(const char *path, const struct source_options *options,
     return ok;
 }
 
+static bool is_not_interrupted(void *user) {
+    const struct source_options *options = user;
+    return !options->interrupted || !*options->interrupted;
+}
+
 /* Where the blocks of a run go best is known only after it: it is made once before, without a limit,
  * for its lifetimes. */
 static bool pack(const char *path, const struct source_options *options,
@@ -130,9 +135,10 @@ static bool pack(const char *path, const struct source_options *options,
     first.device = &device;
     first.allocator = &live_sum_ops;
     first.lifetimes = &lifetimes;
-    bool ok = run_engine(path, options, &first, &result, err);
-    if (ok && !packing_make(&lifetimes, packing))
-        ok = error_host_memory(err);
+    struct source_options asked = *options;
+    const struct packing_watch watch = {.goes_on = is_not_interrupted, .user = &asked};
+    bool ok = run_engine(path, options, &first, &result, err) &&
+              packing_make(&lifetimes, &watch, packing, err);
     source_result_fini(&result);
     lifetimes_fini(&lifetimes);
     return ok;
@@ -302,7 +308,8 @@ bool source_write_scenario(const char *path, const struct source_options *option
                            struct error *err) {
     if (access(path, R_OK) != 0)
         return error_set(err, ERROR_USAGE, "%s: %s", path, strerror(errno));
-    if (!scenario_is_config(path))
+    struct stat st; /* a pipe is never looked into: it would wait for whoever writes to it */
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || !scenario_is_config(path))
         return error_set(err, ERROR_USAGE,
                          "%s: expected a config of Transformers: JSON with a model_type", path);
     struct scenario_options scenario = scenario_options_of(options);

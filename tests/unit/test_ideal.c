@@ -9,9 +9,10 @@
 static struct packing pack(const struct lifetime *blocks, size_t count) {
     struct lifetimes lifetimes = {0};
     struct packing packing;
+    struct error err = {0};
     for (size_t i = 0; i < count; i++)
         assert_true(array_push(&lifetimes.list, blocks[i]));
-    assert_true(packing_make(&lifetimes, &packing));
+    assert_true(packing_make(&lifetimes, NULL, &packing, &err));
     lifetimes_fini(&lifetimes);
     return packing;
 }
@@ -112,9 +113,44 @@ TEST(sums_that_leave_64_bits_are_refused) {
     struct lifetimes lifetimes = {0};
     struct packing packing;
     const struct lifetime large = {UINT64_MAX / 2 + 1, 0, 1};
+    struct error err = {0};
     assert_true(array_push(&lifetimes.list, large) && array_push(&lifetimes.list, large));
-    assert_false(packing_make(&lifetimes, &packing));
+    assert_false(packing_make(&lifetimes, NULL, &packing, &err));
+    assert_int_equal(err.code, ERROR_LIMIT);
+    assert_int_equal(packing.count, 0);
     lifetimes_fini(&lifetimes);
+}
+
+static bool never(void *user) {
+    (void)user;
+    return false;
+}
+
+/* All of `count` blocks live at the same time. */
+static enum error_code pack_all_alive(uint64_t count, const struct packing_watch *watch) {
+    struct lifetimes lifetimes = {0};
+    struct packing packing;
+    struct error err = {0};
+    for (uint64_t i = 0; i < count; i++)
+        assert_true(array_push(&lifetimes.list, ((struct lifetime){512, i, count})));
+    bool ok = packing_make(&lifetimes, watch, &packing, &err);
+    assert_int_equal(ok, err.code == ERROR_NONE);
+    assert_int_equal(packing.count, ok ? count : 0);
+    packing_fini(&packing);
+    lifetimes_fini(&lifetimes);
+    return err.code;
+}
+
+TEST(a_packing_of_too_many_pairs_is_given_up) {
+    USE_STATE;
+    assert_int_equal(pack_all_alive(100, &(struct packing_watch){.most_pairs = 5050}), ERROR_NONE);
+    assert_int_equal(pack_all_alive(100, &(struct packing_watch){.most_pairs = 5049}), ERROR_LIMIT);
+}
+
+TEST(a_packing_can_be_interrupted) {
+    USE_STATE;
+    assert_int_equal(pack_all_alive(2000, &(struct packing_watch){.goes_on = never}),
+                     ERROR_INTERRUPTED);
 }
 
 /* --- sum-of-live --- */
@@ -227,11 +263,12 @@ TEST(a_packing_is_followed_where_the_run_is_the_same) {
     USE_STATE;
     struct lifetimes lifetimes = {0};
     struct packing packing;
+    struct error err = {0};
     uint64_t at[3];
     struct alloc *al = start_noting(&lifetimes, NULL, &live_sum_ops);
     small_run(al, at);
     alloc_destroy(al);
-    assert_true(packing_make(&lifetimes, &packing));
+    assert_true(packing_make(&lifetimes, NULL, &packing, &err));
     assert_bytes_equal(packing.height_bytes, 1536);
     assert_bytes_equal(packing.live_bytes, 1536);
     al = start_noting(NULL, &packing, &packed_ops);
@@ -300,7 +337,9 @@ static bool try_run(const struct alloc_ops *row, struct lifetimes *lifetimes,
 static bool session(void) {
     struct lifetimes lifetimes = {0};
     struct packing packing = {0};
-    bool ok = try_run(&live_sum_ops, &lifetimes, NULL) && packing_make(&lifetimes, &packing) &&
+    struct error err = {0};
+    bool ok = try_run(&live_sum_ops, &lifetimes, NULL) &&
+              packing_make(&lifetimes, NULL, &packing, &err) &&
               try_run(&packed_ops, NULL, &packing);
     packing_fini(&packing);
     lifetimes_fini(&lifetimes);
@@ -317,7 +356,8 @@ SUITE(cmocka_unit_test(a_packing_that_reaches_the_live_bytes_is_exact),
       cmocka_unit_test(the_dead_make_room_for_those_born_at_their_death),
       cmocka_unit_test(packings_of_random_lifetimes_overlap_nowhere),
       cmocka_unit_test(sums_that_leave_64_bits_are_refused),
-      cmocka_unit_test(reserved_is_what_lives),
+      cmocka_unit_test(a_packing_of_too_many_pairs_is_given_up),
+      cmocka_unit_test(a_packing_can_be_interrupted), cmocka_unit_test(reserved_is_what_lives),
       cmocka_unit_test(a_block_lives_until_all_streams_have_passed),
       cmocka_unit_test(the_lifetimes_of_a_run_are_noted),
       cmocka_unit_test(without_a_packing_the_lowest_free_offset_is_taken),
