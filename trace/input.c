@@ -57,6 +57,18 @@ static bool map_file(struct input *in, const char *path, size_t length, struct e
     return true;
 }
 
+/* One without end must not fill this machine. */
+static bool read_pipe(struct input *in, const char *path, size_t limit, struct error *err) {
+    if (file_read(path, limit, &in->read, &in->file_length, err)) /* says so of a directory */
+        return true;
+    if (err->code == ERROR_LIMIT)
+        error_set(
+            err, ERROR_LIMIT,
+            "%s: a pipe or device with more than %zu bytes, the limit; --max-memory raises it",
+            path, limit);
+    return false;
+}
+
 /* Regular files are mapped; pipes and devices are read. */
 static bool load_file(struct input *in, const char *path, size_t limit, struct error *err) {
     struct stat st;
@@ -70,7 +82,7 @@ static bool load_file(struct input *in, const char *path, size_t limit, struct e
         return map_file(in, path, (size_t)st.st_size, err);
     }
     if (!S_ISREG(st.st_mode)) {
-        if (!file_read(path, limit, &in->read, &in->file_length, err)) /* says so of a directory */
+        if (!read_pipe(in, path, limit, err))
             return false;
         in->file = (const uint8_t *)in->read;
     }
@@ -97,7 +109,10 @@ static bool unpack(struct input *in, size_t limit, struct error *err) {
 
 bool input_open(struct input *in, const char *path, size_t limit, struct error *err) {
     memset(in, 0, sizeof *in);
-    if (!load_file(in, path, limit > 0 ? limit : MOST_BYTES, err)) {
+    struct stat st;
+    bool is_mapped = stat(path, &st) == 0 && S_ISREG(st.st_mode);
+    size_t most = is_mapped ? MOST_BYTES : smaller(machine_memory_bytes() / 8, MOST_BYTES);
+    if (!load_file(in, path, limit > 0 ? limit : most, err)) {
         input_close(in);
         return false;
     }

@@ -34,6 +34,7 @@ try validate "$ROOT/scenarios/mlp.lua" bomb.zst
 try dump timeline bomb.zst
 try run bomb.zst --no-view
 try info bomb.zst --max-memory 400MB
+try info /dev/zero --max-memory 2MiB
 head -c 3000000 /dev/zero | gzip -1 >bomb.gz
 try info bomb.gz --max-memory 2MiB
 unpack traces/pytorch-2.15/llama7b_bf16_b1_s2048.pickle
