@@ -41,7 +41,8 @@ function config_rope.rows(config, family, path, fail)
   end
   local one_of = family.rope_kinds or kinds
   if not config_rope.dict(config) then
-    fail(path, "rope_scaling: expected an object, or null")
+    local found = get(config, "rope_scaling") or get(config, "rope_parameters")
+    fail(path, "rope_scaling: found %s, expected an object, or null", type(found) == "table" and "a list" or tostring(found))
   end
   local kind, known = kind_of(scaling_of(config, "full_attention"), family), false
   for _, name in ipairs(one_of) do

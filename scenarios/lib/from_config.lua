@@ -15,7 +15,6 @@ local training = use "training"
 local from_config = {}
 
 from_config.null = config_keys.null
-from_config.write = config_text.write -- for `vramsim scenario`
 local fail = config_read.fail
 
 -- Rows of a name that is there already are left out.
@@ -135,6 +134,13 @@ end
 -- The model in the type of p.dtype, named.
 function from_config.model(p)
   return families[p.model_type].build(p)
+end
+
+-- The scenario as text, for `vramsim scenario`: what the text would refuse to run is told here, with the config's name.
+function from_config.write(config, path, base, base_path)
+  local model, model_path = base or config, base and base_path or path
+  make_rows(model, model_path, config_read.family(model, model_path), {})
+  return config_text.write(config, path, base, base_path)
 end
 
 -- What goes into a model that is no causal language model: x and labels.

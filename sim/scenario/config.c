@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "file.h"
 #include "host.h"
@@ -141,10 +142,9 @@ static void load_base(lua_State *L, struct host *host, int adapter, int null) {
         snprintf(paths[count++], HOST_PATH_BYTES, "%s/config.json", name);
     lua_pop(L, 1);
     for (size_t i = 0; i < count; i++) {
-        FILE *f = fopen(paths[i], "rb");
-        if (!f)
+        struct stat st;
+        if (stat(paths[i], &st) != 0 || !S_ISREG(st.st_mode)) /* a pipe would wait */
             continue;
-        fclose(f);
         load(L, host, paths[i], null);
         lua_pushstring(L, paths[i]);
         return;

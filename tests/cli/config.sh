@@ -75,3 +75,12 @@ try run alone/adapter_config.json
 # models that take something else than text
 printf '%s\n' '{"model_type": "whisper", "d_model": 64, "encoder_attention_heads": 2, "decoder_attention_heads": 2, "num_mel_bins": 8}' >w.json
 try scenario w.json
+# what would not run is not written; a pipe that nobody writes to is not waited for
+printf '%s\n' '{"model_type": "llama", "rope_scaling": {"rope_type": "ntk"}}' >bad.json
+try scenario bad.json
+printf '%s\n' '{"model_type": "llama", "rope_scaling": 2}' >bad.json
+try scenario bad.json -o never.lua
+[ -e never.lua ] || echo 'not written'
+mkfifo pipe.json alone/config.json
+try scenario pipe.json
+try run alone/adapter_config.json
