@@ -10,7 +10,7 @@ local p = parameters(training.parameters {
   { "in_channels", 4, "channels of a latent image", min = 1 },
   { "out_channels", 4, "channels of the prediction", min = 1 },
   { "block_out_channels", { 320, 640, 1280, 1280 }, "channels, level by level" },
-  { "layers_per_block", 2, "resnet blocks a level", min = 1 },
+  { "layers_per_block", 2, "resnet blocks a level", min = 1, max = 1000 },
   { "attention_levels", { 1, 2, 3 }, "levels (from 1) with cross attention" },
   { "heads", { 8 }, "attention heads, of all levels or level by level (attention_head_dim in the configs)" },
   { "depth", { 1 }, "transformer blocks an attention, of all levels or level by level" },

@@ -95,6 +95,12 @@ local function cast_to_float32(weight)
   end
 end
 
+local function check_target(layer, name)
+  if not (layer.is_linear or layer.is_transposed or layer.compute_dtype) then
+    error("LoRA: '" .. name .. "' is no linear layer; adapters on other layers are not modelled: take the name out of the targets", 0)
+  end
+end
+
 -- get_peft_model: freezes the model and puts adapters at the layers of the names in `targets`.
 -- config: r lora_alpha lora_dropout loaded_in_4bit autocast_adapter_dtype (true when nil)
 function lora.get_peft_model(model, targets, config)
@@ -106,6 +112,7 @@ function lora.get_peft_model(model, targets, config)
   nn.each_module(model, function(module, name)
     for _, key in ipairs(module._members) do
       if (is_target[key] or is_target[tostring(name) .. "." .. tostring(key)]) and type(module[key]) == "table" then
+        check_target(module[key], tostring(key))
         local class = config.loaded_in_4bit and module[key].compute_dtype and lora.Linear4bit or lora.Linear
         module[key] = class(module[key], config.r, config.lora_alpha, config.lora_dropout, config.use_dora)
         adapted[#adapted + 1] = module[key]
@@ -113,7 +120,7 @@ function lora.get_peft_model(model, targets, config)
     end
   end)
   if #adapted == 0 then
-    error("LoRA: the model has no layer of these names: " .. table.concat(targets, ", "))
+    error("LoRA: the model has no layer of these names: " .. table.concat(targets, ", "), 0)
   end
   if config.autocast_adapter_dtype ~= false then
     for _, layer in ipairs(adapted) do

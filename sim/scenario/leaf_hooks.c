@@ -38,6 +38,8 @@ static int register_hook(lua_State *L) {
     luaL_checktype(L, 2, LUA_TFUNCTION);
     luaL_argcheck(L, leaf->kept > 0 && leaf->requires_grad && !leaf->grad_fn, 1,
                   "a parameter that requires a gradient expected");
+    luaL_argcheck(L, !leaf->has_hook, 1,
+                  "the parameter has a hook already, and takes one: call both functions from it");
     push_hooks(L);
     lua_pushvalue(L, 2);
     lua_rawsetp(L, -2, leaf);

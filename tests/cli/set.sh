@@ -31,3 +31,7 @@ training.run(p, layers, function()
 end)
 LUA
 try run frozen.lua
+for word in heads= depth= block_out_channels= block_out_channels=32,-32 groups=7 attention_levels=9 heads=0 heads=400 \
+    depth=9223372036854775807; do
+    try run "$ROOT/scenarios/stable_diffusion.lua" --set "$word"
+done
