@@ -228,9 +228,24 @@ function UNetMidBlock2D:forward(hidden_states, temb)
   return hidden_states
 end
 
+-- Lists of numbers from `least` to `most`.
+local function check_list(config, key, least, most)
+  local list = config[key]
+  if #list == 0 and key ~= "attention_levels" then
+    error(key .. ": found no number, expected one at least", 0)
+  end
+  for _, value in ipairs(list) do
+    if value < least or value > most then
+      error(string.format("%s: found %d, expected %d to %d", key, value, least, most), 0)
+    end
+  end
+end
+
 -- config: in_channels out_channels block_out_channels layers_per_block attention_levels attention_head_dim groups dropout
 unet.UNet2DModel = nn.class()
 function unet.UNet2DModel:init(config)
+  check_list(config, "block_out_channels", 1, 1 << 20)
+  check_list(config, "attention_levels", 1, #config.block_out_channels)
   local channels = config.block_out_channels
   local attention = {}
   for _, level in ipairs(config.attention_levels) do
@@ -287,6 +302,7 @@ end
 
 -- For the models that are built of the same parts.
 unet.parts = {
+  check_list = check_list,
   Timesteps = Timesteps,
   TimestepEmbedding = TimestepEmbedding,
   ResnetBlock2D = ResnetBlock2D,

@@ -216,24 +216,11 @@ function UNetMidBlock2DCrossAttn:forward(hidden_states, temb, encoder_hidden_sta
   return hidden_states
 end
 
--- Lists of numbers from `least` to `most`.
-local function check_list(config, key, least, most)
-  local list = config[key]
-  if #list == 0 and key ~= "attention_levels" then
-    error(key .. ": found no number, expected one at least", 0)
-  end
-  for _, value in ipairs(list) do
-    if value < least or value > most then
-      error(string.format("%s: found %d, expected %d to %d", key, value, least, most), 0)
-    end
-  end
-end
-
 local function check(config)
-  check_list(config, "block_out_channels", 1, 1 << 20)
-  check_list(config, "attention_levels", 1, #config.block_out_channels)
-  check_list(config, "heads", 1, 1 << 20)
-  check_list(config, "depth", 0, 10000)
+  parts.check_list(config, "block_out_channels", 1, 1 << 20)
+  parts.check_list(config, "attention_levels", 1, #config.block_out_channels)
+  parts.check_list(config, "heads", 1, 1 << 20)
+  parts.check_list(config, "depth", 0, 10000)
   for i, channels in ipairs(config.block_out_channels) do
     local heads = config.heads[math.min(i, #config.heads)]
     if channels % config.groups ~= 0 then

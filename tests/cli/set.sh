@@ -35,3 +35,6 @@ for word in heads= depth= block_out_channels= block_out_channels=32,-32 groups=7
     depth=9223372036854775807; do
     try run "$ROOT/scenarios/stable_diffusion.lua" --set "$word"
 done
+for word in block_out_channels= block_out_channels=0,32 attention_levels=5; do
+    try run "$ROOT/scenarios/unet.lua" --set "$word"
+done
