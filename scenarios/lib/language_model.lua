@@ -94,6 +94,13 @@ local function train(p, model)
     optimizer:zero_grad()
   end
 
+  for _, key in ipairs { "lengths", "batches" } do
+    for _, value in ipairs(p[key]) do
+      if value < 1 then
+        error(string.format("%s: found %d, expected numbers from 1 on", key, value), 0)
+      end
+    end
+  end
   local drawn = p.length_min > 0 and drawing(p.length_seed, math.min(p.length_min, p.seq), p.seq)
   if drawn and #p.lengths == 0 then
     for i = 1, math.max(#p.batches, p.steps) do

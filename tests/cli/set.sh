@@ -38,3 +38,5 @@ done
 for word in block_out_channels= block_out_channels=0,32 attention_levels=5; do
     try run "$ROOT/scenarios/unet.lua" --set "$word"
 done
+try run "$ROOT/scenarios/decoder.lua" --set lengths=16,0
+try run "$ROOT/scenarios/decoder.lua" --set batches=-1
