@@ -1,18 +1,16 @@
 -- finetune.lua: what a script does to a model between building and training it: adapters, checkpoints, offload. Any model
 -- of the library: layers are found as its ModuleLists, the embedding as its first one.
 local nn = use "nn"
-local lora = use "lora"
 local checkpoint = use "checkpoint"
-local bitsandbytes = use "bitsandbytes"
 local finetune = {}
 
-finetune.rows = {
+finetune.rows = use("rows").list {
   { "quantize", "none", "linear layers but the head with weights of 4 bits (bitsandbytes); double: their scales quantized too",
     one_of = { "none", "nf4", "nf4_double" } },
   { "prepare_kbit", false, "quantize: as Transformers loads it and prepare_model_for_kbit_training leaves it: other weights float32" },
   { "lora", 0, "rank of LoRA adapters, which alone are trained; 0 = none", min = 0 },
   { "lora_targets", "qv", "layers with adapters: queries and values, all of the attention, or all linear ones",
-    one_of = lora.target_names },
+    one_of = { "qv", "qkvo", "all" } },
   { "dora", false, "adapters with a magnitude (DoRA)" },
   { "lora_dropout", 0.0, "dropout before the adapters", min = 0, max = 1 },
   { "input_require_grads", false, "the embedding's output gets a gradient (enable_input_require_grads), as with a checkpoint" },
@@ -54,7 +52,7 @@ function finetune.build(p, make)
   end
   return nn.cuda(function()
     local model = make()
-    bitsandbytes.quantize_linears(model, p.quantize == "nf4_double", p.dtype, function(name)
+    use("bitsandbytes").quantize_linears(model, p.quantize == "nf4_double", p.dtype, function(name)
       return name == "lm_head"
     end)
     return model
@@ -66,18 +64,19 @@ function finetune.apply(p, model)
   if p.prepare_kbit then
     assert(p.quantize ~= "none", "prepare_kbit is for quantized weights: set quantize too")
     assert(p.lora > 0 or p.mode == "generate", "prepare_kbit freezes every weight: set lora, or there is nothing to train")
-    lora.prepare_model_for_kbit_training(model)
+    use("lora").prepare_model_for_kbit_training(model)
   end
   if p.input_require_grads then
-    lora.enable_input_require_grads(input_embedding(model))
+    use("lora").enable_input_require_grads(input_embedding(model))
   end
   if p.lora > 0 then
+    local lora = use "lora"
     lora.get_peft_model(model, lora.targets[p.lora_targets],
       { r = p.lora, lora_alpha = 2 * p.lora, lora_dropout = p.lora_dropout, use_dora = p.dora, loaded_in_4bit = p.prepare_kbit })
   end
   if p.checkpoint ~= "none" then
     if not p.input_require_grads then -- gradient_checkpointing_enable does it itself
-      lora.enable_input_require_grads(input_embedding(model))
+      use("lora").enable_input_require_grads(input_embedding(model))
     end
     for _, layers in ipairs(layer_lists(model, {})) do
       checkpoint.enable(layers, p.checkpoint == "reentrant", p.checkpoint_every)

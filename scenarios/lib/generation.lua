@@ -1,18 +1,8 @@
--- generation.lua: a prompt and tokens after it, with a key/value cache, and the parameters of that. Either a loop that calls
+-- generation.lua: a prompt and tokens after it, with a key/value cache. Either a loop that calls
 -- the model, or Transformers' model.generate (5.24, generation/utils.py: greedy, a batch without padding).
 local cache = use "cache"
 local llama = use "llama"
 local generation = {}
-
-generation.rows = {
-  { "mode", "train", "what runs", one_of = { "train", "generate" } },
-  { "prompt", 128, "generate: tokens of the prompt", min = 1 },
-  { "new_tokens", 64, "generate: tokens after it", min = 0, max = 1000000 },
-  { "cache", "dynamic", "generate: the key/value cache: grows, has its final size at once, or blocks that requests share (vLLM)",
-    one_of = { "dynamic", "static", "paged" } },
-  { "generate_call", false, "generate: by model.generate() in place of a loop that calls the model" },
-  { "end_tokens", 1, "generate_call: tokens that end a text (eos_token_id); 0 = none set, nor another special token", min = 0, max = 64 },
-}
 
 local function make_cache(p, model, max_cache_len)
   if p.cache == "static" then

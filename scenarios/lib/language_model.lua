@@ -4,44 +4,19 @@ local nn = use "nn"
 local training = use "training"
 local finetune = use "finetune"
 local checkpoint = use "checkpoint"
-local generation = use "generation"
-local losses = use "losses"
-local paged = use "paged"
+local language_rows = use "language_rows"
+local rows = use "rows"
 local language_model = {}
-
-local rows = {
-  { "keep_outputs", true, "a name of the step holds the model's outputs through the backward (out = model(...))" },
-  { "batches", {}, "sequences of each step in turn, in place of batch and steps" },
-  { "lengths", {}, "tokens a sequence of each step in turn, in place of seq and steps" },
-  { "length_min", 0, "each step's tokens a sequence are drawn, from so many to seq, evenly; 0 = seq", min = 0 },
-  { "length_seed", 1, "of that drawing: the same seed gives the same lengths", min = 0, max = 2147483647 },
-  { "eval_every", 0, "evaluate after every so many steps, but the last; 0 = never", min = 0 },
-  { "eval_batch", 8, "sequences an evaluation", min = 1 },
-  { "catch_oom", false, "a step that runs out of memory is given up: its gradients are freed and the next one runs" },
-  { "memory_fraction", 1.0, "torch.cuda.set_per_process_memory_fraction at the start; 1 = not called", min = 0, max = 1 },
-}
-
-local function append(rows_, more)
-  local has = {}
-  for _, row in ipairs(rows_) do
-    has[row[1]] = true
-  end
-  for _, row in ipairs(more) do
-    if not has[row[1]] then
-      rows_[#rows_ + 1] = row
-    end
-  end
-end
 
 -- The scenario's own rows, then those of training a language model. Without a cache there is no generation.
 function language_model.parameters(own, has_cache)
   if has_cache then
-    append(own, generation.rows)
-    append(own, paged.rows)
+    rows.append(own, language_rows.generation)
+    rows.append(own, language_rows.paged)
   end
-  append(own, finetune.rows)
-  append(own, losses.rows)
-  append(own, rows)
+  rows.append(own, finetune.rows)
+  rows.append(own, language_rows.losses)
+  rows.append(own, language_rows.training)
   return training.parameters(own)
 end
 
@@ -70,7 +45,7 @@ end
 local function train(p, model)
   local optimizer, scaler = training.optimizer(p, model)
 
-  local own_loss = losses.make(p, model)
+  local own_loss = p.loss ~= "model" and use("losses").make(p, model) or nil
   local function forward(input_ids)
     local out
     if own_loss then
@@ -135,7 +110,7 @@ function language_model.run(p, build)
   end
   if p.mode == "generate" and p.cache == "paged" then
     begin_step(1)
-    paged.run(p)
+    use("paged").run(p)
     return
   end
   local model = finetune.build(p, function()
@@ -145,7 +120,7 @@ function language_model.run(p, build)
   if p.mode == "generate" then
     begin_step(1)
     nn.train(model, false)
-    generation.run(p, model)
+    use("generation").run(p, model)
   else
     train(p, model)
   end

@@ -1,5 +1,4 @@
 -- lora.lua: LoRA adapters as PEFT 0.21 makes and runs them (tuners/lora/layer.py, tuners_utils.py).
-local dora = use "dora"
 local nn = use "nn"
 local lora = {}
 
@@ -18,7 +17,6 @@ local qv = with({ "q_proj", "v_proj" }, fused_qkv)
 local qkvo = with({ "q_proj", "k_proj", "v_proj", "o_proj", "out_proj", "dense", "attn.c_proj" }, fused_qkv)
 local mlp = { "gate_proj", "up_proj", "down_proj", "gate_up_proj", "fc1", "fc2", "dense_h_to_4h", "dense_4h_to_h", "c_fc", "mlp.c_proj" }
 lora.targets = { qv = qv, qkvo = qkvo, all = with({}, qkvo, mlp) }
-lora.target_names = { "qv", "qkvo", "all" }
 
 local Identity = nn.class()
 function Identity:init() end
@@ -43,7 +41,7 @@ function lora.Linear:init(base_layer, r, lora_alpha, lora_dropout, use_dora)
   self.lora_B = nn.Linear(r, out_features, false, dtype)
   self.has_dropout = lora_dropout > 0
   if use_dora then
-    self.lora_magnitude_vector = dora.Layer(base_layer, self.lora_A.weight, self.lora_B.weight, self.scaling)
+    self.lora_magnitude_vector = use("dora").Layer(base_layer, self.lora_A.weight, self.lora_B.weight, self.scaling)
   end
 end
 function lora.Linear:forward(x)
@@ -51,7 +49,7 @@ function lora.Linear:forward(x)
   local torch_result_dtype = result.dtype
   x = x:to(self.lora_A.weight.dtype)
   if self.lora_magnitude_vector then
-    result = dora.forward(self, x, result)
+    result = use("dora").forward(self, x, result)
     result = result:to(torch_result_dtype)
     return result
   end

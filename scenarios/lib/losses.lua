@@ -5,13 +5,6 @@ local F = use "functional"
 local checkpoint = use "checkpoint"
 local losses = {}
 
-losses.rows = {
-  { "loss", "model", "cross entropy: within the model; of all logits; of chunks, recomputed or not; linear_cross_entropy",
-    one_of = { "model", "full", "chunked", "chunked_checkpoint", "linear" } },
-  { "loss_chunks", 8, "chunked: parts of the sequence", min = 1, max = 8 },
-  { "upcast_logits", true, "full, chunked: logits as float32" },
-}
-
 local function labels_of(input_ids)
   local l = torch.pad(input_ids, { 0, 1 })
   return l:slice(-1, 1):contiguous()

@@ -1,11 +1,18 @@
 -- optim.lua: torch.optim. Each optimizer in the forms it has: forloop (one op a tensor), foreach (one op a list; what
 -- PyTorch chooses on a GPU), fused (one kernel for everything). States belong to the optimizer from the first step that
--- finds a gradient. The rarer ones are in optim_more.lua.
+-- finds a gradient. The rarer ones are in optim_more.lua, those of other packages in optim_packages.lua and bitsandbytes.lua.
 local base = use "optim_base"
-local more = use "optim_more"
-local bitsandbytes = use "bitsandbytes"
-local packages = use "optim_packages"
-local optim = { Adagrad = more.Adagrad, NAdam = more.NAdam, RMSprop = more.RMSprop, Adafactor = more.Adafactor, Muon = more.Muon }
+local optim = {}
+
+-- An optimizer of another file, which is loaded when one is made.
+local function of(file, class)
+  return function(params, options)
+    return use(file)[class](params, options)
+  end
+end
+for _, class in ipairs { "Adagrad", "NAdam", "RMSprop", "Adafactor", "Muon" } do
+  optim[class] = of("optim_more", class)
+end
 
 -- ---- Adam, AdamW (torch/optim/adam.py) ----
 
@@ -217,19 +224,19 @@ local makers = {
   muon = optim.Muon,
   adamw8bit = function(params, o)
     o.optim_bits = 8
-    return bitsandbytes.AdamW(params, o)
+    return use("bitsandbytes").AdamW(params, o)
   end,
   paged_adamw8bit = function(params, o)
     o.optim_bits, o.is_paged = 8, true
-    return bitsandbytes.AdamW(params, o)
+    return use("bitsandbytes").AdamW(params, o)
   end,
   paged_adamw32bit = function(params, o)
     o.optim_bits, o.is_paged = 32, true
-    return bitsandbytes.AdamW(params, o)
+    return use("bitsandbytes").AdamW(params, o)
   end,
-  lion = packages.Lion,
-  adamw_schedulefree = packages.AdamWScheduleFree,
-  sgd_schedulefree = packages.SGDScheduleFree,
+  lion = of("optim_packages", "Lion"),
+  adamw_schedulefree = of("optim_packages", "AdamWScheduleFree"),
+  sgd_schedulefree = of("optim_packages", "SGDScheduleFree"),
 }
 
 -- The names that optim.make knows, for a scenario's one_of.

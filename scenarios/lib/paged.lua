@@ -5,17 +5,6 @@
 local nn = use "nn"
 local paged = {}
 
-paged.rows = {
-  { "requests", 0, "paged: requests in all; 0 = batch", min = 0, max = 100000 },
-  { "arrive_every", 0, "paged: a request comes every so many steps; 0 = all at once", min = 0 },
-  { "shared_prefix", 0, "paged: first tokens that all prompts have in common", min = 0 },
-  { "block_size", 16, "paged: tokens a block", min = 1, max = 4096 },
-  { "gpu_memory_utilization", 0.9, "paged: part of the card that may be used", min = 0, max = 1 },
-  { "max_batched_tokens", 2048, "paged: tokens of one step at most (max_num_batched_tokens)", min = 1, max = 1000000 },
-  { "max_seqs", 256, "paged: requests of one step at most (max_num_seqs)", min = 1, max = 100000 },
-  { "preemption", "recompute", "paged: what a request loses when blocks run out", one_of = { "recompute", "swap" } },
-}
-
 -- ---- the model, with fused projections ----
 
 local function linear(x, weight, bias)

@@ -1,7 +1,7 @@
 -- routing.lua: which experts get tokens, drawn from a distribution in place of the values that decide it in a real run.
 local routing = {}
 
-routing.rows = {
+routing.rows = use("rows").list {
   { "routing", "given", "mixtures: how tokens choose experts: experts_used as given, or drawn: even, skewed (the n-th expert as 1 / n)",
     one_of = { "given", "even", "skewed" } },
   { "routing_seed", 1, "mixtures: of the draws", min = 0 },

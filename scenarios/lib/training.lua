@@ -1,12 +1,11 @@
 -- training.lua: the training loop of the scenarios: forward, backward, optimizer, zero_grad, and the parameters it reads.
 local nn = use "nn"
 local optim = use "optim"
-local amp = use "amp"
 local checkpoint = use "checkpoint"
-local ema = use "ema"
+local rows = use "rows"
 local training = {}
 
-local loop_parameters = {
+local loop_parameters = rows.list {
   { "dtype", "fp32", "type of the weights", one_of = { "fp32", "bf16", "fp16" } },
   { "autocast", "none", "torch.autocast around the forward", one_of = { "none", "bf16", "fp16" } },
   { "optimizer", "adamw", "optimizer", one_of = optim.names },
@@ -22,17 +21,8 @@ local loop_parameters = {
 }
 
 -- The scenario's own rows and those of the loop. A row of the scenario stands for one of the loop of the same name.
-function training.parameters(rows)
-  local own = {}
-  for _, row in ipairs(rows) do
-    own[row[1]] = true
-  end
-  for _, row in ipairs(loop_parameters) do
-    if not own[row[1]] then
-      rows[#rows + 1] = row
-    end
-  end
-  return rows
+function training.parameters(own)
+  return rows.append(own, loop_parameters)
 end
 
 -- A model built in a type, as under torch.set_default_dtype, its parts named; on the device, or on the CPU and moved.
@@ -130,10 +120,10 @@ function training.optimizer(p, model)
   if p.optimizer_in_backward then
     return optimizers_in_backward(p, model)
   end
-  local average = p.ema and ema.AveragedModel(model) or nil
+  local average = p.ema and use("ema").AveragedModel(model) or nil
   local optimizer = optim.make(p.optimizer, nn.parameters(model), p.optimizer_impl, p.weight_decay)
   optimizer.average = average
-  return optimizer, p.scaler and amp.GradScaler() or nil
+  return optimizer, p.scaler and use("amp").GradScaler() or nil
 end
 
 -- Steps of `forward()`; see training.step.
