@@ -24,11 +24,22 @@ static const struct {
 } foreign[] = {
     {"PK\3\4", 4, "a zip archive, perhaps of torch.save"},
     {"SQLite format 3", 15, "an SQLite database (exports of Nsight Systems are not read yet)"},
-    {"{", 1, "JSON (profiler traces are not read yet)"},
+    {"{", 1,
+     "JSON without a model_type, which a config of Transformers has (profiler traces are not read "
+     "yet)"},
     {"<", 1, "a page of HTML or XML, perhaps of the snapshot viewer"},
     {"\177ELF", 4, "a program"},
     {"\211PNG", 4, "a picture"},
 };
+
+/* Of a person: no control characters but those of lines. */
+static bool is_text(const uint8_t *data, size_t length) {
+    size_t head = length < HEAD_BYTES ? length : HEAD_BYTES;
+    for (size_t i = 0; i < head; i++)
+        if (data[i] == 0x7f || (data[i] < ' ' && !(data[i] >= '\t' && data[i] <= '\r')))
+            return false;
+    return length > 0;
+}
 
 static bool fail_unknown(const uint8_t *data, size_t length, struct error *err) {
     for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++)
@@ -40,7 +51,10 @@ static bool fail_unknown(const uint8_t *data, size_t length, struct error *err) 
     struct text known = {0};
     for (const struct importer *const *i = importers; *i; i++)
         text_format(&known, "%s%s", known.length > 0 ? ", " : "", (*i)->name);
-    error_set(err, ERROR_BAD_INPUT, "not a known kind of trace (known: %s)", text_get(&known));
+    error_set(err, ERROR_BAD_INPUT, "not a known kind of trace (known: %s)%s", text_get(&known),
+              is_text(data, length)
+                  ? "; it is text: a scenario is run by vramsim run, its name ends in .lua"
+                  : "");
     text_fini(&known);
     return false;
 }

@@ -68,9 +68,30 @@ static bool build_traces(struct build *b) {
     return true;
 }
 
+/* Older releases write the list of segments alone, and any list may pass for it: what is in it must
+ * be segments. */
+static bool check_segments(const struct build *b) {
+    struct snapshot_walk walk;
+    uint32_t handle, segments = 0;
+    size_t left = b->s->items_left; /* this walk does not count */
+    snapshot_walk_begin(b->s, b->s->segments_list, &walk);
+    while (snapshot_walk_next(b->s, &walk, &handle))
+        segments += snapshot_record(b->s, handle, ROLE_SEGMENT) != NO_HANDLE;
+    b->s->items_left = left;
+    uint32_t items = snapshot_list_count(b->s, b->s->segments_list);
+    return segments == items ||
+           error_set(b->err, ERROR_BAD_INPUT,
+                     "a list of segments with %u items, of which %u are segments (dicts with "
+                     "total_size, segment_type or blocks); "
+                     "expected what torch.cuda.memory._dump_snapshot writes",
+                     items, segments);
+}
+
 static bool build_final_state(struct build *b) {
     struct snapshot_walk walk;
     uint32_t handle;
+    if (!check_segments(b))
+        return false;
     snapshot_walk_begin(b->s, b->s->segments_list, &walk);
     while (snapshot_walk_next(b->s, &walk, &handle)) {
         uint32_t record = snapshot_record(b->s, handle, ROLE_SEGMENT);

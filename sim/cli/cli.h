@@ -61,6 +61,13 @@ bool options_parse(struct cli *cli, const struct command *command, int argc, cha
 /* The options that a command takes, for its help. */
 void options_print(const struct command *command);
 
+/* False: the trace is a snapshot of a state without events, so there is nothing to compare. */
+bool cli_has_history(const char *path, const struct timeline *tl, struct error *err);
+
+/* files.c: before anything is read: false for a folder, or a file that is missing where one of nearly
+ * the same name is there, which the error names. */
+bool files_check(const char *const *files, size_t count, struct error *err);
+
 int cmd_run(struct cli *cli);
 int cmd_view(struct cli *cli);
 int cmd_validate(struct cli *cli);

@@ -267,6 +267,13 @@ int cmd_info(struct cli *cli) {
                                     .progress = progress_show,
                                     .user = &progress,
                                     .want_sha256 = cli->json != NULL};
+    if (source_is_scenario(cli->files[0])) {
+        error_set(&err, ERROR_USAGE,
+                  "%s: a scenario, not a trace: vramsim run %s reports on it, with --help-scenario "
+                  "its parameters",
+                  cli->files[0], cli->files[0]);
+        return cli_fail(&err);
+    }
     bool ok = trace_import(cli->files[0], &options, &tl, &facts, &err);
     progress_clear(&progress);
     if (!ok)

@@ -122,16 +122,63 @@ static bool make_pair(const struct replayed *r, const struct replay_device_resul
     return false;
 }
 
-/* The moment of the recorded run, then the same of the model's: its event, or the same request. */
+struct moment {
+    uint32_t event;
+    const char *where;
+};
+
+/* Where a side has seen as many requests as the other; its end, where it has fewer. */
+static struct moment same_request(const struct pair_side *side, uint8_t device, uint32_t requests) {
+    const struct timeline *tl = side->tl;
+    if (requests == 0)
+        return (struct moment){TIMELINE_NONE, NULL};
+    uint32_t event = request_curve_event(tl, device, requests - 1);
+    if (event != TIMELINE_NONE || tl->events.count == 0)
+        return (struct moment){event, "after the same request"};
+    return (struct moment){(uint32_t)tl->events.count - 1,
+                           side->ran_out ? "the end of this run: it was out of memory before the "
+                                           "moment asked for"
+                                         : "the end of this run, before the moment asked for"};
+}
+
+/* One of the run as it was, and the same of the model's: its own where a word names it, else after
+ * the same request. A failure of the model's alone is the model's moment. */
+static bool find_moments(const struct replayed *r, uint8_t device, const struct pair_report *pair,
+                         struct moment both[PAIR_SIDES], struct error *err) {
+    const struct cli *cli = r->cli;
+    const struct timeline *was = pair->side[0].tl, *is = pair->side[1].tl;
+    const struct timeline_oom *last = pair->side[1].ooms.last;
+    if (!r->reproduce && last && pair->side[0].ooms.count == 0 && cli->at &&
+        strcmp(cli->at, "oom") == 0) {
+        both[1] = (struct moment){last->event, "out of memory"};
+        both[0] =
+            same_request(&pair->side[0], device, request_curve_ordinal(is, device, last->event));
+        return true;
+    }
+    if (!moment_find(cli, was, device, &both[0].event, &both[0].where, err))
+        return false;
+    bool is_number = cli->at && *cli->at >= '0' && *cli->at <= '9';
+    bool is_oom = both[0].where && strcmp(both[0].where, "out of memory") == 0;
+    if (!is_number && (!is_oom || pair->side[1].ooms.count > 0))
+        return moment_find(cli, is, device, &both[1].event, &both[1].where, err);
+    both[1] =
+        same_request(&pair->side[1], device, request_curve_ordinal(was, device, both[0].event));
+    return true;
+}
+
+/* The moment of the recorded run, then the same of the model's. */
 static bool make_moments(const struct replayed *r, uint8_t device, const struct pair_report *pair,
                          struct room_report moments[PAIR_SIDES], size_t *count, struct error *err) {
     const struct cli *cli = r->cli;
     struct alloc_settings settings;
     const struct alloc_settings *changed = NULL;
+    struct moment both[PAIR_SIDES] = {{0}};
     *count = 0;
     if (!moment_is_asked(cli))
         return true;
-    if (!moment_report(cli, pair->side[0].tl, device, NULL, &moments[0], err))
+    if (!find_moments(r, device, pair, both, err) ||
+        !moment_report_at(pair->side[0].tl, device, both[0].event, both[0].where, cli->need_bytes,
+                          NULL, &moments[0], err))
         return false;
     ++*count;
     if (r->reproduce)
@@ -143,18 +190,8 @@ static bool make_moments(const struct replayed *r, uint8_t device, const struct 
         return error_set(err, ERROR_USAGE, "%s tells of PyTorch's native allocator alone",
                          cli->at ? "--at" : "--need");
     const struct timeline *tl = pair->side[1].tl;
-    uint32_t event = moments[0].options.event;
-    const char *where = moments[0].options.where;
-    bool is_number = cli->at && *cli->at >= '0' && *cli->at <= '9';
-    bool is_oom = where && strcmp(where, "out of memory") == 0;
-    if (is_number || (is_oom && pair->side[1].ooms.count == 0)) {
-        uint32_t ordinal = request_curve_ordinal(pair->side[0].tl, device, event);
-        event = ordinal ? request_curve_event(tl, device, ordinal - 1) : TIMELINE_NONE;
-        where = "after the same request";
-    } else if (!moment_find(cli, tl, device, &event, &where, err)) {
-        return false;
-    }
-    if (!moment_report_at(tl, device, event, where, moments[0].options.need_bytes, changed,
+    uint64_t need_bytes = moments[0].options.need_bytes;
+    if (!moment_report_at(tl, device, both[1].event, both[1].where, need_bytes, changed,
                           &moments[1], err))
         return false;
     ++*count;
@@ -310,6 +347,8 @@ static int replay_one(struct cli *cli, const struct source_result *base) {
         .base = base,
         .change = {cli->source.alloc_settings, cli->source.allocator, cli->source.device}};
     r.reproduce = !r.change.settings && !r.change.allocator && !r.change.device;
+    if (r.reproduce && !cli_has_history(cli->files[0], base->timeline, &err))
+        return cli_fail(&err);
     bool ok = r.reproduce ? what_if_reproduce(&options, base, &r.result, &err)
                           : what_if_run(cli->files[0], &options, base, &r.change, &r.result, &err);
     progress_clear(&progress);

@@ -81,6 +81,7 @@ static bool make_facts(const struct cli *cli, const struct source_result *result
         if (cli->source.allocator)
             facts->run.alloc_settings = cli->source.allocator;
         facts->run.device = result->device.name;
+        facts->run.context_is_given = result->device.context_is_given;
         facts->run.max_split_bytes =
             result->settings.max_split_bytes == UINT64_MAX ? 0 : result->settings.max_split_bytes;
         facts->run.end = result->ran_out ? REPORT_END_RAN_OUT : REPORT_END_FINISHED;

@@ -110,7 +110,13 @@ int cmd_validate(struct cli *cli) {
         return cli_fail(&err);
     ok = source_run(cli->files[1], &cli->source, &real, &err);
     progress_clear(&progress);
-    int code = ok ? compare(cli, &simulated, real.timeline) : cli_fail(&err);
+    int code = EXIT_BAD_TRACE;
+    if (!ok)
+        code = cli_fail(&err);
+    else if (!cli_has_history(cli->files[1], real.timeline, &err))
+        code = cli_fail(&err);
+    else
+        code = compare(cli, &simulated, real.timeline);
     if (ok)
         source_result_fini(&real);
     source_result_fini(&simulated);

@@ -65,7 +65,8 @@ static const struct option options[] = {
      "write a row an event; of a replay both curves, a row a request"},
     {OPT_PNG, "--png", "FILE", " run replay ", "write the picture of the timeline"},
     {OPT_SVG, "--svg", "FILE", " run replay ", "likewise, as vectors"},
-    {OPT_SIZE, "--size", "WxH", " run view replay ", "size of picture or window, 1600x900"},
+    {OPT_SIZE, "--size", "WxH", " run view replay ",
+     "size: of a picture, else 1600x900; of a window, else 1280x800"},
     {OPT_THEME, "--theme", "NAME", " run view replay ", "dark, light, contrast"},
     {OPT_LANG, "--lang", "LANG", " run view replay ", "language of the picture: en, zh"},
     {OPT_AT, "--at", "MOMENT", " run info replay ",
@@ -298,6 +299,28 @@ static bool unknown_option(const struct cli *cli, const struct command *command,
                      command->name, arg, nearest_hint(&nearest, hint), command->name);
 }
 
+static bool ends_in(const char *path, const char *ending) {
+    size_t n = strlen(path), k = strlen(ending);
+    return n > k && strcmp(path + n - k, ending) == 0;
+}
+
+/* The ending of a file tells programs its kind; that of another option's kind is a slip. */
+static bool check_endings(const struct cli *cli, struct error *err) {
+    const struct {
+        const char *option, *file, *ending;
+    } kinds[] = {{"--json", cli->json, ".json"},
+                 {"--csv", cli->csv, ".csv"},
+                 {"--png", cli->png, ".png"},
+                 {"--svg", cli->svg, ".svg"}};
+    enum { KINDS = sizeof kinds / sizeof kinds[0] };
+    for (size_t i = 0; i < KINDS; i++)
+        for (size_t k = 0; k < KINDS; k++)
+            if (i != k && kinds[i].file && ends_in(kinds[i].file, kinds[k].ending))
+                return error_set(err, ERROR_USAGE, "%s %s: the ending is of another kind: %s %s",
+                                 kinds[i].option, kinds[i].file, kinds[k].option, kinds[i].file);
+    return true;
+}
+
 /* Settings that would be left without effect. An unknown allocator is told of later. */
 static bool check_settings(const struct cli *cli, struct error *err) {
     const struct alloc_ops *row = cli->source.allocator ? alloc_find(cli->source.allocator) : NULL;
@@ -341,5 +364,5 @@ bool options_parse(struct cli *cli, const struct command *command, int argc, cha
     }
     if (!cli->help && cli->file_count < command->files_min)
         return error_set(err, ERROR_USAGE, "usage: vramsim %s", command->usage);
-    return check_settings(cli, err);
+    return check_settings(cli, err) && check_endings(cli, err);
 }

@@ -9,12 +9,15 @@
 
 #include "cli.h"
 
+static bool has_display(void) {
+    const char *wayland = getenv("WAYLAND_DISPLAY"), *x11 = getenv("DISPLAY");
+    return (wayland && *wayland) || (x11 && *x11);
+}
+
 bool view_is_wanted(const struct cli *cli) {
     if (cli->view != CLI_AUTO)
         return cli->view == CLI_ALWAYS;
-    const char *wayland = getenv("WAYLAND_DISPLAY"), *x11 = getenv("DISPLAY");
-    bool display = (wayland && *wayland) || (x11 && *x11);
-    return display && isatty(STDOUT_FILENO);
+    return has_display() && isatty(STDOUT_FILENO);
 }
 
 /* $VRAMSIM_VIEW, beside this program, in libexec; else left to the PATH. */
@@ -108,5 +111,12 @@ int cmd_view(struct cli *cli) {
     if (!source_check_options(cli->files, cli->file_count, &cli->source, &err))
         return cli_fail(&err);
     int status;
-    return view_start(cli, &status) ? status : EXIT_NO_WRITE;
+    if (!view_start(cli, &status))
+        return EXIT_NO_WRITE;
+    if (status == EXIT_NO_WRITE && !has_display())
+        fprintf(stderr,
+                "vramsim: without a display, vramsim run %s --png FILE.png (or --svg) "
+                "writes the picture\n",
+                cli->files[0]);
+    return status;
 }

@@ -6,24 +6,26 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli.h"
 #include "file.h"
 #include "nearest.h"
 #include "text.h"
+#include "timeline.h"
 
 static volatile sig_atomic_t interrupted;
 
 const struct command commands[] = {
-    {"run", "run SCENARIO.lua|CONFIG.json [options]",
-     "simulate a scenario and report (the default)", 1, 1, cmd_run},
+    {"run", "run SCENARIO.lua|CONFIG.json|TRACE [options]",
+     "simulate a scenario, or read a trace, and report (the default)", 1, 1, cmd_run},
     {"view", "view FILE [FILE2] [options]", "open scenarios or traces in the viewer", 1, 2,
      cmd_view},
-    {"validate", "validate SCENARIO.lua TRACE [options]",
+    {"validate", "validate SCENARIO.lua|CONFIG.json TRACE [options]",
      "compare a simulated run with a real one, request by request", 2, 2, cmd_validate},
     {"info", "info TRACE [options]", "what a trace holds", 1, 1, cmd_info},
-    {"replay", "replay TRACE|SCENARIO.lua [options]",
+    {"replay", "replay TRACE|SCENARIO.lua|CONFIG.json [options]",
      "a run under another allocator, other settings, another card; as it was without any", 1, 1,
      cmd_replay},
     {"dump", "dump tape|schedule|requests|timeline FILE [options]", "any stage as text", 2, 2,
@@ -80,6 +82,15 @@ bool cli_reports(const struct cli *cli) {
     return !cli->quiet;
 }
 
+bool cli_has_history(const char *path, const struct timeline *tl, struct error *err) {
+    return tl->events.count > 0 ||
+           error_set(err, ERROR_BAD_INPUT,
+                     "%s: the snapshot has no history, so there is nothing to compare; "
+                     "torch.cuda.memory._record_memory_history() before the model is built records "
+                     "it",
+                     path);
+}
+
 bool cli_has_colour(const struct cli *cli) {
     if (cli->colour != CLI_AUTO)
         return cli->colour == CLI_ALWAYS;
@@ -96,7 +107,7 @@ unsigned cli_width(void) {
 
 static void print_help(void) {
     puts("vramsim: where the GPU memory of a training step goes\n\n"
-         "usage: vramsim SCENARIO.lua [options]\n"
+         "usage: vramsim SCENARIO.lua|CONFIG.json|TRACE [options]\n"
          "       vramsim COMMAND ...\n");
     for (const struct command *c = commands; c->name; c++)
         printf("  %-56s %s\n", c->usage, c->doc);
@@ -136,6 +147,9 @@ static int run_command(struct cli *cli, const struct command *command, int argc,
         options_print(command);
         return EXIT_FITS;
     }
+    size_t words = command->run == cmd_dump ? 1 : 0; /* the stage, before the file */
+    if (!files_check(cli->files + words, cli->file_count - words, &err))
+        return cli_fail(&err);
     return command->run(cli);
 }
 
@@ -144,6 +158,14 @@ static int unknown_command(const char *word) {
     struct error err = {0};
     struct nearest nearest = {.word = word};
     char hint[NEAREST_HINT_BYTES], path[128];
+    struct stat st;
+    if (stat(word, &st) == 0) {
+        const char *const files[] = {word};
+        if (files_check(files, 1, &err))
+            error_set(&err, ERROR_USAGE,
+                      "unknown command '%s'; the file of that name: vramsim ./%s", word, word);
+        return cli_fail(&err);
+    }
     for (const struct command *c = commands; c->name; c++)
         nearest_offer(&nearest, c->name);
     int n = snprintf(path, sizeof path, "scenarios/%s.lua", word);

@@ -257,9 +257,11 @@ static bool sink_request(void *user, const struct tape_request *request, uint32_
     struct engine *engine = user;
     uint64_t address;
     if (engine->error.code == ERROR_NONE && ++engine->requests > engine->config.max_requests)
-        error_set(&engine->error, ERROR_LIMIT,
-                  "more than %llu requests for memory (an endless loop?)",
-                  (unsigned long long)engine->config.max_requests);
+        error_set(
+            &engine->error, ERROR_LIMIT,
+            "more than %llu requests for memory (an endless loop? if not, --max-requests allows "
+            "more)",
+            (unsigned long long)engine->config.max_requests);
     if (engine->error.code != ERROR_NONE)
         return false;
     engine->request = request;

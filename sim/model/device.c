@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "error.h"
+#include "nearest.h"
 #include "text.h"
 #include "units.h"
 
@@ -178,12 +179,41 @@ static const struct device *find_preset(const char *name, size_t length) {
     return count == 1 ? found : NULL;
 }
 
+/* The names that begin with it, else the nearest one. */
+static void hint_device(const char *name, size_t length, struct text *out) {
+    struct nearest nearest = {.word = name, .length = length};
+    char hint[NEAREST_HINT_BYTES];
+    size_t count = 0;
+    for (size_t i = 0; i < PRESET_COUNT && length > 0; i++) {
+        nearest_offer(&nearest, presets[i].name);
+        if (text_begins(presets[i].name, name, length))
+            text_format(out, "%s'%s'", count++ ? " or " : " (did you mean ", presets[i].name);
+    }
+    text_add(out, count > 0 ? "?)" : length > 0 ? nearest_hint(&nearest, hint) : "");
+}
+
 static bool unknown_device(const char *name, size_t length, struct error *err) {
-    char names[512] = "";
-    size_t used = 0;
-    for (size_t i = 0; i < PRESET_COUNT && used < sizeof names; i++)
-        used += (size_t)snprintf(names + used, sizeof names - used, " %s", presets[i].name);
-    return error_set(err, ERROR_USAGE, "unknown device '%.*s'; known:%s", (int)length, name, names);
+    struct text names = {0}, hint = {0};
+    hint_device(name, length, &hint);
+    for (size_t i = 0; i < PRESET_COUNT; i++)
+        text_format(&names, " %s", presets[i].name);
+    error_set(err, ERROR_USAGE,
+              "unknown device '%.*s'%s; known:%s; for another card take a similar one with its "
+              "memory, as %s:total=48GiB",
+              (int)length, name, text_get(&hint), text_get(&names), presets[0].name);
+    text_fini(&names);
+    text_fini(&hint);
+    return false;
+}
+
+/* "636" is 636 bytes, and hardly meant so. */
+static bool too_small(const char *key, const char *value, const char *unit, uint64_t bytes,
+                      struct error *err) {
+    bool is_bare = value[strspn(value, "0123456789.")] == '\0';
+    return is_bare ? error_set(err, ERROR_USAGE, "%s='%s': that is bytes; say %s%s", key, value,
+                               value, unit)
+                   : error_set(err, ERROR_USAGE, "%s='%s': %llu bytes are less than 1MiB", key,
+                               value, (unsigned long long)bytes);
 }
 
 static bool apply_override(struct device *device, const char *key, const char *value,
@@ -206,6 +236,8 @@ static bool apply_override(struct device *device, const char *key, const char *v
     if (!units_parse_bytes(value, &bytes) || ((total || link || ram) && bytes == 0))
         return error_set(err, ERROR_USAGE, "%s='%s': expected a size such as %s", key, value,
                          link || ram ? "25GB (a second)" : "24564MiB");
+    if (bytes > 0 && bytes < MIB)
+        return too_small(key, value, link || ram ? "GB" : total ? "GiB" : "MiB", bytes, err);
     if (total) {
         device->total_bytes = bytes;
     } else if (link) {
@@ -216,6 +248,7 @@ static bool apply_override(struct device *device, const char *key, const char *v
     } else {
         device->context_bytes = bytes;
         device->context_source = "given by the user";
+        device->context_is_given = true;
     }
     return true;
 }

@@ -19,6 +19,7 @@ struct device {
     uint64_t total_bytes;   /* what cudaMemGetInfo reports as total */
     uint64_t context_bytes; /* taken outside the allocator */
     const char *context_source;
+    bool context_is_given;       /* by an override: no estimate any more */
     uint32_t compute_capability; /* 80 = sm_80 */
     uint32_t multiprocessors;
     uint32_t threads_per_multiprocessor;
@@ -34,8 +35,9 @@ struct device {
 
 /* The presets in table order; NULL after the last. */
 const struct device *device_preset(size_t index);
-/* "NAME" or "NAME:key=value,..." (keys total, context, sms, link, ram) into *out. The error lists the
- * names or the keys. */
+/* "NAME" or "NAME:key=value,..." (keys total, context, sms, link, ram) into *out. Sizes are of at
+ * least 1 MiB (a context may be 0): less was meant to have a unit. The error lists the names or the
+ * keys. */
 bool device_parse(const char *text, struct device *out, struct error *err);
 /* Bytes a second between the host's memory and the device: the slower of the link and that memory. */
 uint64_t device_transfer_rate(const struct device *device);

@@ -54,6 +54,7 @@ struct report_run {
     const struct room_report *room; /* fragmentation at some moment; NULL: none */
     struct report_need need;
     uint64_t max_split_bytes; /* 0: unlimited */
+    bool context_is_given;    /* the device's context is the user's, no estimate */
     bool has_alloc_retries;
     uint64_t alloc_retries;
     uint8_t device_ordinal;

@@ -74,6 +74,19 @@ static void add_times(const char *before, uint32_t count, const char *after, str
     text_format(out, "%s%" PRIu32 " %s%s", before, count, count == 1 ? "time" : "times", after);
 }
 
+/* A run that fits only so is near its end; what does not fit has its advice above. */
+static void write_retries(const struct report *r, struct text *out) {
+    uint64_t count = r->run->alloc_retries;
+    if (!r->run->has_alloc_retries || count == 0)
+        return;
+    text_format(out, "  retries    the allocator gave back its cache %" PRIu64 " %s %s", count,
+                count == 1 ? "time" : "times", r->fits ? "to get there" : "before");
+    if (r->fits)
+        text_add(out, "; vramsim replay --all tries other\n             settings, such as "
+                      "expandable_segments:True");
+    text_add(out, "\n");
+}
+
 static void write_verdict(const struct report *r, struct text *out) {
     const struct peaks *p = &r->peaks;
     bool is_caught = r->fits && r->caught > 0;
@@ -105,6 +118,7 @@ static void write_verdict(const struct report *r, struct text *out) {
     text_add(out, "\n");
     if (r->oom)
         write_need(&r->run->need, r->fits, out);
+    write_retries(r, out);
 }
 
 static void write_head(const struct report *r, uint32_t width, struct text *out) {
@@ -227,7 +241,10 @@ static void write_peaks(const struct report *r, struct text *out) {
     if (!p->has_device)
         return;
     write_bytes_row("context, libraries", p->context_bytes,
-                    "outside the allocator (estimate of the device preset)", out);
+                    r->run->context_is_given
+                        ? "outside the allocator (given with the device)"
+                        : "outside the allocator (estimate of the device preset)",
+                    out);
     write_bytes_row("device", p->device_bytes, "reserved + context", out);
     write_bytes_row("device total", p->total_bytes, "", out);
 }
@@ -397,7 +414,9 @@ static void write_hints(const struct report *r, struct text *out) {
     bool is_named = false;
     for (size_t i = 0; i < r->modules.rows.count; i++)
         is_named |= r->modules.rows.at[i].kind != HOLDER_UNKNOWN;
-    if (!is_named && r->modules.rows.count > 0)
+    /* A run that was out of memory while its model was built did not get to the names. */
+    bool is_built = r->fits || r->steps.rows.count > 0;
+    if (!is_named && is_built && r->modules.rows.count > 0)
         add_line(out, "\nnote: no module has a name; nn.name(model) gives them theirs");
     const struct steps *steps = &r->steps;
     if (steps->rows.count > 0 && steps->rows.at[0].phase == TIMELINE_NONE)

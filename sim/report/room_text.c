@@ -138,7 +138,8 @@ static void write_request(const struct room_report *r, struct text *out) {
     if (!best) {
         text_add(out, room->has_new ? ": not even if every block went\n"
                                     : ": no free block could be made for it, and what the device "
-                                      "has free is not known\n");
+                                      "has free is not known: vramsim replay FILE --device NAME "
+                                      "has it\n");
         return;
     }
     if (best->blocks.count == 0) {
@@ -149,7 +150,7 @@ static void write_request(const struct room_report *r, struct text *out) {
     }
     text_add(out, room->has_new ? ": not served\n"
                                 : ": no free block serves it; what the device has free is not "
-                                  "known\n");
+                                  "known: vramsim replay FILE --device NAME has it\n");
     write_way(r, &room->in_place, "in place, neighbours that leave a free block large enough", out);
     write_way(r, &room->by_driver, "new memory, segments or pages that are given back", out);
 }

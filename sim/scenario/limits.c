@@ -40,7 +40,9 @@ static void check_work(lua_State *L, struct host *host) {
         return;
     push_place(L);
     stop(L, host, ERROR_LIMIT,
-         lua_pushfstring(L, "%sstill running after %I million Lua instructions (an endless loop?)",
+         lua_pushfstring(L,
+                         "%sstill running after %I million Lua instructions (an endless loop? if "
+                         "not, --max-instructions allows more)",
                          lua_tostring(L, -1), (LUAI_UACINT)(host->max_instructions / 1000000)));
 }
 
