@@ -104,6 +104,9 @@ struct pickle {
     size_t gets_begin, gets_end; /* the last row of gets that followed a MARK */
     ARRAY(struct pickle_container) containers;
     ARRAY(struct pickle_wide) wides;
+    const uint8_t *last_text; /* the last string of the file, see push_text */
+    uint64_t last_length;     /* 0: none */
+    struct pickle_value last_string;
     struct pickle_value last_pair[2], last_tuple; /* of TUPLE2, see there; unset at first */
     uint64_t opcode_count;
     bool seen[256]; /* opcodes met */

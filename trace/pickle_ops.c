@@ -260,12 +260,21 @@ static bool op_binfloat(struct pickle *p) {
     return pickle_push_double(p, value);
 }
 
-/* A string whose length stands before it in `size` bytes. */
+/* A string whose length stands before it in `size` bytes. Entries repeat a text without naming its
+ * memo slot ("N/A"), often the one before. */
 static bool push_text(struct pickle *p, unsigned size) {
     uint64_t length;
     const uint8_t *bytes;
-    return take_number(p, size, &length) && pickle_take(p, length, &bytes) &&
-           pickle_push_string(p, bytes, length);
+    if (!take_number(p, size, &length) || !pickle_take(p, length, &bytes))
+        return false;
+    if (length > 0 && length == p->last_length && memcmp(bytes, p->last_text, length) == 0)
+        return pickle_push(p, p->last_string);
+    if (!pickle_push_string(p, bytes, length))
+        return false;
+    p->last_text = bytes;
+    p->last_length = length;
+    p->last_string = p->stack.at[p->stack.count - 1];
+    return true;
 }
 
 static bool op_short_text(struct pickle *p) {
