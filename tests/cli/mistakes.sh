@@ -53,3 +53,8 @@ try validate scenarios/llama.lua no_history.pickle
 try replay no_history.pickle
 vramsim replay no_history.pickle --alloc expandable_segments:True | head -n 4
 ls
+# a viewer that finds no display, as its exit code 4 says
+printf '#!/bin/sh\nexit 4\n' >viewer
+chmod +x viewer
+VRAMSIM_VIEW=./viewer try view scenarios/llama.lua
+DISPLAY=:99 VRAMSIM_VIEW=./viewer try view scenarios/llama.lua
