@@ -82,7 +82,12 @@ static int module_newindex(lua_State *L) {
             lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
         }
         lua_pop(L, 1);
+    } else if (lua_istable(L, 3) && !lua_getmetatable(L, 3)) {
+        lua_pushliteral(L, "_tables"); /* has plain ones: see refuse_hidden */
+        lua_pushboolean(L, true);
+        lua_rawset(L, 1);
     }
+    lua_settop(L, 3);
     lua_rawset(L, 1);
     return 0;
 }
@@ -170,6 +175,11 @@ static void collect_members(lua_State *L, struct host *host, struct tensor_list 
 /* Modules in a plain table of a module are no members of it, in PyTorch as here: nobody means that. */
 static void refuse_hidden(lua_State *L) {
     int module = lua_gettop(L);
+    lua_pushliteral(L, "_tables");
+    bool has_tables = lua_rawget(L, module) != LUA_TNIL;
+    lua_settop(L, module);
+    if (!has_tables)
+        return;
     for (lua_pushnil(L); lua_next(L, module); lua_settop(L, module + 1)) {
         bool plain = lua_type(L, -2) == LUA_TSTRING && lua_istable(L, -1) &&
                      !lua_getmetatable(L, -1) &&
