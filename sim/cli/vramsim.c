@@ -11,6 +11,7 @@
 
 #include "cli.h"
 #include "file.h"
+#include "large_pages.h"
 #include "nearest.h"
 #include "text.h"
 #include "timeline.h"
@@ -231,6 +232,7 @@ static int run_program(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
+    large_pages_for_heap();
     guard_streams();
     return flush_output(run_program(argc, argv));
 }
