@@ -19,7 +19,7 @@ void large_pages_for_heap(void) {
     mallopt(M_TOP_PAD, HEAP);
     mallopt(M_MMAP_THRESHOLD, APART);
     mallopt(M_TRIM_THRESHOLD, HEAP);
-    char *first = malloc(1);
+    char *first = calloc(1, 1);
     size_t before = (PAGE - (uintptr_t)first % PAGE) % PAGE; /* the first whole page of this size */
     uintptr_t begin = (uintptr_t)first + before, end = (uintptr_t)sbrk(0);
     if (first && begin < end && end - begin <= 2 * (uintptr_t)HEAP)
