@@ -3,9 +3,10 @@
 local families = use "families"
 local language_model = use "language_model"
 local routing = use "routing"
+local rows = use "rows"
 local decoders = {}
 
-local rows = {
+local own_rows = {
   {
     "model",
     "llama",
@@ -45,10 +46,7 @@ local rows = {
 
 -- Rows for parameters{}, with a model's own defaults in place of the small model's.
 function decoders.rows(defaults)
-  local own = { table.unpack(rows) }
-  for _, row in ipairs(routing.rows) do
-    own[#own + 1] = row
-  end
+  local own = rows.append({ table.unpack(own_rows) }, routing.rows)
   local all = language_model.parameters(own, true)
   for _, row in ipairs(all) do
     local wanted = defaults[row[1]]

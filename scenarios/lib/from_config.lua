@@ -16,19 +16,7 @@ local from_config = {}
 
 from_config.null = config_keys.null
 local fail = config_read.fail
-
--- Rows of a name that is there already are left out.
-local function append(rows, more)
-  local has = {}
-  for _, row in ipairs(rows) do
-    has[row[1]] = true
-  end
-  for _, row in ipairs(more) do
-    if not has[row[1]] then
-      rows[#rows + 1] = row
-    end
-  end
-end
+local append = use("rows").append
 
 -- quantization_config sets the default of the parameter for it.
 local function set_quantization(rows, config)

@@ -2,13 +2,14 @@
 local nn = use "nn"
 local F = use "functional"
 local cudnn = use "cudnn"
+local rows = use "rows"
 local training = use "training"
 local vision = use "vision"
 local vision_training = {}
 
 -- defaults: rows that stand for those below
 function vision_training.run(defaults)
-  local rows = {
+  local all = rows.append({ table.unpack(defaults) }, {
     { "model", "resnet50", "network, by torchvision's name" },
     { "batch", 32, "images a step (a micro-batch)", min = 1 },
     { "image_size", 224, "height and width of an image", min = 1 },
@@ -16,17 +17,7 @@ function vision_training.run(defaults)
     { "channels_last", false, "model and images in channels_last" },
     cudnn.workspace,
     { "eval", false, "model.eval(): running statistics, no dropout, gradients all the same" },
-  }
-  local own = {}
-  for _, row in ipairs(defaults) do
-    own[row[1]] = true
-  end
-  local all = { table.unpack(defaults) }
-  for _, row in ipairs(rows) do
-    if not own[row[1]] then
-      all[#all + 1] = row
-    end
-  end
+  })
   local p = parameters(training.parameters(all))
   cudnn.configure(p)
   local make = vision.models[p.model]
