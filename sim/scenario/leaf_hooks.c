@@ -4,15 +4,6 @@
 
 static const char registry_key[] = "vramsim.leaf_hooks"; /* tensor -> function */
 
-static void push_hooks(lua_State *L) {
-    if (lua_getfield(L, LUA_REGISTRYINDEX, registry_key) == LUA_TTABLE)
-        return;
-    lua_pop(L, 1);
-    lua_newtable(L);
-    lua_pushvalue(L, -1);
-    lua_setfield(L, LUA_REGISTRYINDEX, registry_key);
-}
-
 static void accumulated(void *user, struct tensor *leaf) {
     struct host *host = user;
     lua_State *L = host->lua;
@@ -21,7 +12,7 @@ static void accumulated(void *user, struct tensor *leaf) {
         return;
     }
     int top = lua_gettop(L);
-    push_hooks(L);
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, registry_key);
     if (lua_rawgetp(L, -1, leaf) == LUA_TFUNCTION) {
         tensors_push(L, leaf);
         catch_call(host, 1, 0);
@@ -40,7 +31,7 @@ static int register_hook(lua_State *L) {
                   "a parameter that requires a gradient expected");
     luaL_argcheck(L, !leaf->has_hook, 1,
                   "the parameter has a hook already, and takes one: call both functions from it");
-    push_hooks(L);
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, registry_key);
     lua_pushvalue(L, 2);
     lua_rawsetp(L, -2, leaf);
     leaf->has_hook = true;

@@ -14,22 +14,19 @@ enum {
     CALL_WORK = 20, /* a call's share of the limit of work: about what it costs beside Lua's own */
 };
 
-static void release(struct host *host, struct holding *h) {
+static void release(struct tape *tape, struct holding *h) {
     struct tensor *tensor = h->tensor;
     struct tensor_list *list = h->list;
     h->tensor = NULL;
     h->list = NULL;
-    tensor_unref(host->tape, tensor);
+    tensor_unref(tape, tensor);
     if (list)
-        list_unref(host->tape, list);
+        list_unref(tape, list);
 }
 
 void names_release(struct tape *tape, struct holdings *held) {
-    for (size_t i = 0; i < held->count; i++) {
-        tensor_unref(tape, held->at[i].tensor);
-        if (held->at[i].list)
-            list_unref(tape, held->at[i].list);
-    }
+    for (size_t i = 0; i < held->count; i++)
+        release(tape, &held->at[i]);
     held->count = 0;
 }
 
@@ -100,7 +97,7 @@ static void add(struct host *host, struct holdings *to, struct holding h) {
     if (h.list)
         h.list->refs++;
     if (!array_push(to, h)) {
-        release(host, &h);
+        release(host->tape, &h);
         tape_fail_memory(host->tape);
     }
 }
@@ -290,7 +287,7 @@ static void drop_stale(lua_State *L, struct host *host, lua_Debug *ar, struct fr
             bool pending = !callee || (h.indirect && !is_operator(L, callee));
             h.slot = pending ? find_pending(L, ar, &h) : 0;
             if (h.slot == 0 || !array_push(&frame->floats, h))
-                release(host, &h);
+                release(host->tape, &h);
         } else {
             frame->held.at[to++] = h;
         }
@@ -377,7 +374,7 @@ static void settle_floats(lua_State *L, struct host *host, lua_Debug *ar, struct
     for (size_t i = 0; i < floats->count; i++) {
         struct holding h = floats->at[i];
         if (holds(caller, &h) || holds(callee, &h))
-            release(host, &h);
+            release(host->tape, &h);
         else
             floats->at[to++] = h;
     }
@@ -396,7 +393,7 @@ static void settle_floats(lua_State *L, struct host *host, lua_Debug *ar, struct
     for (size_t i = 0; i < floats->count; i++) {
         struct holding h = floats->at[i];
         if (h.scan != caller->scan)
-            release(host, &h);
+            release(host->tape, &h);
         else
             floats->at[to++] = h;
     }
@@ -497,7 +494,7 @@ void names_float(lua_State *L, struct tensor *tensor, struct tensor_list *list) 
     struct names *names = &host->names;
     struct holding h = {.tensor = tensor, .list = list};
     if (names->depth == 0 || !array_push(&names->frames.at[names->depth - 1].floats, h)) {
-        release(host, &h);
+        release(host->tape, &h);
         if (names->depth > 0)
             tape_fail_memory(host->tape);
     }

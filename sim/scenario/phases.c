@@ -176,14 +176,19 @@ static int inference_mode(lua_State *L) {
     return results;
 }
 
+/* The type of an autocast region that is argument 1; DTYPE_NONE: "none". */
+static enum dtype check_autocast(lua_State *L) {
+    const char *name = luaL_checkstring(L, 1);
+    enum dtype dtype = strcmp(name, "none") == 0 ? DTYPE_NONE : dtype_find(name);
+    if (dtype == DTYPE_NONE && strcmp(name, "none") != 0)
+        luaL_error(L, "autocast: unknown type '%s'", name);
+    return dtype;
+}
+
 /* torch.autocast(dtype, f, ...): f(...) in an autocast region; dtype "none": plain */
 static int autocast(lua_State *L) {
     struct tape *tape = host_of(L)->tape;
-    const char *name = luaL_checkstring(L, 1);
-    enum dtype dtype = strcmp(name, "none") == 0 ? DTYPE_NONE : dtype_find(name),
-               outer = tape->autocast;
-    if (dtype == DTYPE_NONE && strcmp(name, "none") != 0)
-        return luaL_error(L, "autocast: unknown type '%s'", name);
+    enum dtype dtype = check_autocast(L), outer = tape->autocast;
     luaL_argcheck(L, lua_isfunction(L, 2) || lua_istable(L, 2), 2, "a function or module expected");
     tape_autocast_enter(tape, dtype);
     lua_call(L, lua_gettop(L) - 2, LUA_MULTRET);
@@ -195,11 +200,7 @@ static int autocast(lua_State *L) {
  * function, whose names stay its own */
 static int autocast_enter(lua_State *L) {
     struct tape *tape = host_of(L)->tape;
-    const char *name = luaL_checkstring(L, 1);
-    enum dtype dtype = strcmp(name, "none") == 0 ? DTYPE_NONE : dtype_find(name),
-               outer = tape->autocast;
-    if (dtype == DTYPE_NONE && strcmp(name, "none") != 0)
-        return luaL_error(L, "autocast: unknown type '%s'", name);
+    enum dtype dtype = check_autocast(L), outer = tape->autocast;
     tape_autocast_enter(tape, dtype);
     lua_pushstring(L, outer == DTYPE_NONE ? "none" : dtype_name(outer));
     return 1;

@@ -149,8 +149,7 @@ static void cudnn_kernel(struct tape *tape, const char *name, enum conv_pass pas
         workspace = tape_new_bytes(tape, bytes, CATEGORY_WORKSPACE);
     }
     conv_kernel(tape, name, w, c->transposed ? x : y, x, w, y);
-    if (workspace)
-        tensor_unref(tape, workspace);
+    tensor_unref(tape, workspace);
 }
 
 /* Below autograd: cudnn_convolution(_bias), cudnn_convolution_transpose, _conv_depthwise2d. The
