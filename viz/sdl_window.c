@@ -274,6 +274,8 @@ static bool serve_request(struct window *w, struct error *err) {
         return save(w, SCRIPT_PNG, "png", err);
     case APP_SAVE_SVG:
         return save(w, SCRIPT_SVG, "svg", err);
+    case APP_EXPORT:
+        return save(w, SCRIPT_CSV, "csv", err);
     case APP_FULL_SCREEN:
         w->full_screen = !w->full_screen;
         SDL_SetWindowFullscreen(w->handle, w->full_screen ? SDL_WINDOW_FULLSCREEN_DESKTOP : 0);

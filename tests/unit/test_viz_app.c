@@ -282,14 +282,126 @@ TEST(every_allocation_may_fail) {
     timeline_destroy(b);
 }
 
+static void copied(struct session *s, const char *expected) {
+    struct text out = {0};
+    app_copy(s->app, &out);
+    if (!strstr(text_get(&out), expected))
+        fail_msg("'%s' is not in:\n%s", expected, text_get(&out));
+    text_fini(&out);
+}
+
 TEST(the_table_is_copied_with_exact_bytes) {
     USE_STATE;
     struct session s = session_open(false, 640, 400);
     struct text out = {0};
     play(&s, "key p\n", NULL);
-    app_copy(s.app, &out);
-    assert_non_null(strstr(text_get(&out), "AdamW\t13476298752\t1\t13476298752\t0\n"));
+    copied(&s, "AdamW\t13476298752\t0.2000\t1\t13476298752\t");
+    app_export(s.app, &out);
+    assert_non_null(strstr(text_get(&out), "AdamW,13476298752,0.2000,1,13476298752,"));
     text_fini(&out);
+    session_close(&s);
+}
+
+/* The rows in the order of the table: what its first cell is. */
+static void first_row_is(struct session *s, const char *expected) {
+    struct text out = {0};
+    app_export(s->app, &out);
+    const char *row = strchr(text_get(&out), '\n');
+    assert_non_null(row);
+    if (strncmp(row + 1, expected, strlen(expected)) != 0)
+        fail_msg("the first row is not %s:\n%s", expected, text_get(&out));
+    text_fini(&out);
+}
+
+static void frame(struct session *s) {
+    struct draw_list list = {0};
+    struct error err = {0};
+    assert_ok(app_frame(s->app, &list, &err), err);
+    draw_fini(&list);
+}
+
+TEST(a_block_is_pinned_with_all_that_is_known_of_it) {
+    USE_STATE;
+    struct session s = session_open(false, 1280, 800);
+    play(&s, "key p\nkey Enter\n", NULL);
+    uint64_t pin = value(&s, "pin");
+    const struct timeline_block *b = &s.tl->blocks.at[pin];
+    assert_int_equal(b->alloc_event, value(&s, "cursor.event"));
+    char expected[128];
+    snprintf(expected, sizeof expected, "(%llu,", (unsigned long long)b->block_bytes / 1000000000);
+    copied(&s, expected);
+    play(&s, "key e\n", NULL);
+    assert_int_equal(value(&s, "cursor.event"), b->free_event);
+    play(&s, "key b\n", NULL);
+    assert_int_equal(value(&s, "cursor.event"), b->alloc_event);
+    play(&s, "key f\n", NULL);
+    assert_true(value(&s, "view.first") <= b->alloc_event);
+    assert_true(value(&s, "view.last") >= b->free_event && value(&s, "view.last") < 7000);
+    frame(&s);
+    play(&s, "key Esc\nexpect pin 4294967295\n", NULL);
+    session_close(&s);
+}
+
+TEST(a_mark_and_a_range_between_two_cursors) {
+    USE_STATE;
+    struct session s = session_open(false, 1280, 800);
+    play(&s,
+         "goto event 100\nkey r\nexpect range.first 4294967295\nkey m\nexpect mark 101\n"
+         "goto event 50\nkey r\nexpect range.first 51\nexpect range.end 101\nkey f\n",
+         NULL);
+    assert_true(value(&s, "view.last") < 200);
+    frame(&s);
+    play(&s,
+         "key r\nexpect range.first 4294967295\nkey Esc\nexpect mark 4294967295\nkey 0\n"
+         "drag 300 400 500 400 right\n",
+         NULL);
+    uint64_t first = value(&s, "range.first"), end = value(&s, "range.end");
+    assert_true(first > 0 && end > first && end < 7492);
+    play(&s, "drag 500 400 300 400 shift\n", NULL);
+    assert_int_equal(value(&s, "range.first"), first);
+    assert_int_equal(value(&s, "range.end"), end);
+    session_close(&s);
+}
+
+TEST(owners_sort_by_a_click_on_their_heads) {
+    USE_STATE;
+    struct session s = session_open(false, 1280, 800);
+    play(&s, "key p\n", NULL);
+    frame(&s);
+    int row = 0; /* of the heads */
+    for (int y = 520; y < 580 && row == 0; y++) {
+        char line[64];
+        snprintf(line, sizeof line, "click 960 %d\n", y);
+        play(&s, line, NULL);
+        if (value(&s, "sort") != 0)
+            row = y;
+    }
+    assert_true(row > 0);
+    assert_int_equal(value(&s, "sort"), 3); /* blocks */
+    first_row_is(&s, "model.layers.*.");
+    play(&s, "key Down\nkey Down\nexpect row 2\nkey PgDn\n", NULL);
+    assert_true(value(&s, "row") > 2);
+    session_close(&s);
+}
+
+TEST(borders_between_panes_are_dragged) {
+    USE_STATE;
+    struct session s = session_open(false, 1280, 800);
+    uint64_t tabs = value(&s, "share.tabs"), side = value(&s, "share.side");
+    int border = 0;
+    for (int y = 300; y < 700 && border == 0; y++) {
+        char line[64];
+        snprintf(line, sizeof line, "drag 100 %d 100 300\n", y);
+        play(&s, line, NULL);
+        if (value(&s, "share.tabs") != tabs)
+            border = y;
+    }
+    assert_true(border > 0 && value(&s, "share.tabs") > tabs);
+    play(&s, "drag 950 200 800 200\n", NULL);
+    assert_int_equal(value(&s, "share.side"), side + 150);
+    frame(&s);
+    play(&s, "key F2\n", NULL);
+    frame(&s);
     session_close(&s);
 }
 
@@ -301,4 +413,8 @@ SUITE(cmocka_unit_test(p_finds_the_peak_and_the_owners_sum_to_it),
       cmocka_unit_test(scripts_say_where_and_why),
       cmocka_unit_test(any_size_and_any_timeline_can_be_drawn),
       cmocka_unit_test(random_input_breaks_nothing), cmocka_unit_test(every_allocation_may_fail),
-      cmocka_unit_test(the_table_is_copied_with_exact_bytes))
+      cmocka_unit_test(the_table_is_copied_with_exact_bytes),
+      cmocka_unit_test(a_block_is_pinned_with_all_that_is_known_of_it),
+      cmocka_unit_test(a_mark_and_a_range_between_two_cursors),
+      cmocka_unit_test(owners_sort_by_a_click_on_their_heads),
+      cmocka_unit_test(borders_between_panes_are_dragged))

@@ -112,12 +112,18 @@ TEST(panes_do_not_overlap_at_any_size) {
     USE_STATE;
     for (int w = 1; w < 3000; w += 97)
         for (int h = 1; h < 2000; h += 61) {
-            struct layout_wish wish = {w, h, 16, 100, 3, true};
+            bool shown[SPLIT_COUNT];
+            int share[SPLIT_COUNT];
+            layout_usual(shown, share);
+            shown[SPLIT_MAP] = shown[SPLIT_STRIP] = w % 2;
+            share[SPLIT_TABS] = h % 90;
+            struct layout_wish wish = {w, h, 16, 100, 3, h % 2, shown, share};
             struct layout l;
             layout_compute(&wish, &l);
             const struct rect *all[] = {&l.title,  &l.overview, &l.phases, &l.timeline,
-                                        &l.legend, &l.owners,   &l.status};
-            for (int i = 0; i < 7; i++) {
+                                        &l.legend, &l.details,  &l.map,    &l.strip,
+                                        &l.tab,    &l.tab_bar,  &l.status};
+            for (int i = 0; i < 11; i++) {
                 assert_true(all[i]->x >= 0 && all[i]->y >= 0 && all[i]->w >= 0 && all[i]->h >= 0);
                 assert_true(all[i]->x + all[i]->w <= w && all[i]->y + all[i]->h <= h);
                 for (int k = 0; k < i; k++)

@@ -8,11 +8,6 @@
 #include "timeline.h"
 #include "xalloc.h"
 
-/* In drawing order: what comes later lies above. */
-static const struct pane_ops *const panes[] = {&pane_title,    &pane_overview, &pane_phases,
-                                               &pane_timeline, &pane_legend,   &pane_owners,
-                                               &pane_status,   &pane_help};
-
 static bool build_tracks(struct app *app, const struct app_options *options,
                          const struct timeline *first, const struct timeline *second,
                          struct error *err) {
@@ -38,7 +33,8 @@ static void start_state(struct app *app, const struct app_options *options) {
     /* two sources need not share a clock: compare event by event */
     app->mode = app->has_b ? RULER_EVENTS : RULER_TIME;
     app->isolated = -1;
-    app->owners_shown = true;
+    selection_start(&app->selection);
+    layout_usual(app->shown, app->share);
     app->pointer_x = app->pointer_y = -1;
     app->grouping = owners_default(app->a.tl);
     app->speed = 1;
@@ -148,15 +144,22 @@ void app_limits(const struct app *app, struct view_limits *limits) {
     limits->top = top > 0 ? (double)top * 1.07 : 1024;
 }
 
-void app_relayout(struct app *app) {
-    struct layout_wish wish = {.width = app->width,
-                               .height = app->height,
-                               .line = app_line(app),
-                               .scale_percent = app->scale_percent,
-                               .owners = app->owners_shown};
+void app_layout_wish(struct app *app, struct layout_wish *wish) {
+    *wish = (struct layout_wish){.width = app->width,
+                                 .height = app->height,
+                                 .line = app_line(app),
+                                 .scale_percent = app->scale_percent,
+                                 .details = app->selection.pin != SELECTION_NONE,
+                                 .shown = app->shown,
+                                 .share = app->share};
     for (int i = 0; i < TRACK_LANES; i++)
         if (app->a.lanes[i].count > 0)
-            wish.lanes = i + 1;
+            wish->lanes = i + 1;
+}
+
+void app_relayout(struct app *app) {
+    struct layout_wish wish;
+    app_layout_wish(app, &wish);
     layout_compute(&wish, &app->layout);
 }
 
@@ -166,6 +169,9 @@ bool app_read_owners(struct app *app) {
         return true;
     app->owners_valid = live_at(&app->a.live, app->cursor, &app->live) &&
                         owners_read(&app->a.owners, app->grouping, &app->live);
+    const struct table_state *table = &app->tables[panes_tab_index(&pane_owners)];
+    if (app->owners_valid && table->sort_column > 0)
+        owners_sort(&app->a.owners, owners_order(table->sort_column), table->falling);
     app->owners_moment = app->cursor;
     app->owners_grouping = app->grouping;
     return app->owners_valid;
@@ -214,7 +220,7 @@ int app_cursor_x(const struct app *app) {
 bool app_frame(struct app *app, struct draw_list *list, struct error *err) {
     draw_start(list, app->width, app->height);
     draw_rect(list, 0, 0, app->width, app->height, app_theme(app)->ground);
-    for (size_t i = 0; i < sizeof panes / sizeof panes[0]; i++) {
+    for (size_t i = 0; panes[i]; i++) {
         const struct rect *place = panes[i]->place(app);
         if (place->w > 0 && place->h > 0)
             panes[i]->draw(app, list);

@@ -117,18 +117,109 @@ static void isolate(struct app *app, int band) {
 
 static void change_grouping(struct app *app, int by) {
     int next = ((int)app->grouping + by + OWNER_GROUPING_COUNT) % OWNER_GROUPING_COUNT;
+    struct table_state *table = &app->tables[panes_tab_index(&pane_owners)];
     app->grouping = (enum owner_grouping)next;
-    app->owner_scroll = 0;
+    table->scroll = 0;
+    table->has_selected = false;
 }
 
-static void scroll(struct app *app, int by) {
-    size_t rows = app->a.owners.rows.count, shown = (size_t)app->owner_rows;
-    size_t most = rows > shown ? rows - shown : 0;
-    if (by < 0)
-        app->owner_scroll -= app->owner_scroll < (size_t)-by ? app->owner_scroll : (size_t)-by;
+void app_open_tab(struct app *app, int tab) {
+    int count = 0;
+    while (panes_tabs[count])
+        count++;
+    app->tab = ((tab % count) + count) % count;
+    app->shown[SPLIT_TABS] = true;
+    app->dirty = true;
+    app_relayout(app);
+}
+
+const struct table_ops *app_table(struct app *app, struct table_state **state) {
+    const struct pane_ops *tab = panes_tabs[app->tab]->table ? panes_tabs[app->tab] : &pane_owners;
+    if (state)
+        *state = &app->tables[panes_tab_index(tab)];
+    return tab->table;
+}
+
+/* By rows, or by pages: `pages` of the rows that are shown. */
+static void move_row(struct app *app, int rows, int pages) {
+    struct table_state *state;
+    const struct table_ops *ops = app_table(app, &state);
+    int page = state->shown > 1 ? state->shown - 1 : 1;
+    table_move(app, ops, state, rows + pages * page);
+}
+
+uint32_t app_event_block(const struct app *app, uint32_t moment) {
+    const struct timeline *tl = app->a.tl;
+    if (moment == 0 || moment > tl->events.count)
+        return SELECTION_NONE;
+    const struct timeline_event *e = &tl->events.at[moment - 1];
+    bool has = e->kind <= EVENT_FREE_COMPLETED || e->kind == EVENT_STREAM_USE;
+    return has && e->ref < tl->blocks.count ? e->ref : SELECTION_NONE;
+}
+
+void app_pin(struct app *app, uint32_t block, bool go) {
+    app->selection.pin = block < app->a.tl->blocks.count ? block : SELECTION_NONE;
+    app_relayout(app);
+    app->dirty = true;
+    if (app->selection.pin == SELECTION_NONE || !go)
+        return;
+    uint32_t event = app->a.tl->blocks.at[block].alloc_event;
+    app_go_to(app, event == TIMELINE_NONE ? 0 : event + 1);
+}
+
+static void choose(struct app *app) {
+    struct table_state *state;
+    const struct table_ops *ops = app_table(app, &state);
+    if (state->has_selected && ops->choose)
+        table_choose(app, ops, state);
     else
-        app->owner_scroll += (size_t)by;
-    app->owner_scroll = app->owner_scroll > most ? most : app->owner_scroll;
+        app_pin(app, app_event_block(app, app->cursor), false);
+}
+
+/* The moments of the pinned block: allocated, freed. */
+static void go_to_pin(struct app *app, bool freed) {
+    if (app->selection.pin == SELECTION_NONE)
+        return;
+    const struct timeline_block *b = &app->a.tl->blocks.at[app->selection.pin];
+    uint32_t event = freed ? b->free_event : b->alloc_event;
+    if (event != TIMELINE_NONE)
+        app_go_to(app, event + 1);
+    else
+        app_go_to(app, freed ? app->a.lod.moments - 1 : 0);
+}
+
+static void set_mark(struct app *app) {
+    bool here = app->selection.mark == app->cursor;
+    app->selection.mark = here ? SELECTION_NONE : app->cursor;
+}
+
+static void set_range(struct app *app) {
+    struct selection *s = &app->selection;
+    if (s->mark == SELECTION_NONE || selection_has_range(s))
+        s->first = s->end = SELECTION_NONE;
+    else
+        selection_set_range(s, s->mark, app->cursor);
+}
+
+static void fit_moments(struct app *app, uint32_t first, uint32_t last) {
+    struct ruler ruler = app_ruler(app);
+    struct view_limits limits;
+    app_limits(app, &limits);
+    double a = ruler_position(&ruler, first), b = ruler_position(&ruler, last);
+    double margin = (b - a) / 20;
+    view_show_x(&app->view, &limits, a - margin, b + margin);
+}
+
+static void fit_selection(struct app *app) {
+    const struct selection *s = &app->selection;
+    if (selection_has_range(s)) {
+        fit_moments(app, s->first, s->end);
+    } else if (s->pin != SELECTION_NONE) {
+        const struct timeline_block *b = &app->a.tl->blocks.at[s->pin];
+        uint32_t last = app->a.lod.moments - 1;
+        fit_moments(app, b->alloc_event == TIMELINE_NONE ? 0 : b->alloc_event + 1,
+                    b->free_event < last ? b->free_event + 1 : last);
+    }
 }
 
 static void set_scale(struct app *app, int percent) {
@@ -149,6 +240,8 @@ static void clear(struct app *app) {
         app->help = false;
     else if (app->playing)
         app->playing = false;
+    else if (selection_clear(&app->selection))
+        app_relayout(app);
     else
         app->isolated = -1;
 }
@@ -162,13 +255,21 @@ static void change_compare(struct app *app) {
         app->compare = (enum compare_mode)((app->compare + 1) % COMPARE_COUNT);
 }
 
-static void toggle_owners(struct app *app) {
-    app->owners_shown = !app->owners_shown;
+static void toggle(struct app *app, enum layout_split part) {
+    app->shown[part] = !app->shown[part];
     app_relayout(app);
 }
 
+/* Opens a tab; when it is the open one already, closes them all. */
+static void toggle_tab(struct app *app, const struct pane_ops *tab) {
+    int index = panes_tab_index(tab);
+    if (app->shown[SPLIT_TABS] && app->tab == index)
+        toggle(app, SPLIT_TABS);
+    else
+        app_open_tab(app, index);
+}
+
 void app_act(struct app *app, enum action action) {
-    int page = app->owner_rows > 1 ? app->owner_rows - 1 : 1;
     double step = app->layout.plot.w / 100.0;
     app->dirty = true;
     switch (action) {
@@ -241,17 +342,41 @@ void app_act(struct app *app, enum action action) {
     case ACTION_PREVIOUS_GROUPING:
         change_grouping(app, -1);
         break;
+    case ACTION_NEXT_TAB:
+        app_open_tab(app, app->tab + 1);
+        break;
+    case ACTION_PREVIOUS_TAB:
+        app_open_tab(app, app->tab - 1);
+        break;
+    case ACTION_CHOOSE:
+        choose(app);
+        break;
+    case ACTION_PIN_ALLOC:
+        go_to_pin(app, false);
+        break;
+    case ACTION_PIN_FREE:
+        go_to_pin(app, true);
+        break;
+    case ACTION_MARK:
+        set_mark(app);
+        break;
+    case ACTION_RANGE:
+        set_range(app);
+        break;
+    case ACTION_FIT_SELECTION:
+        fit_selection(app);
+        break;
     case ACTION_ROW_UP:
-        scroll(app, -1);
+        move_row(app, -1, 0);
         break;
     case ACTION_ROW_DOWN:
-        scroll(app, 1);
+        move_row(app, 1, 0);
         break;
     case ACTION_PAGE_UP:
-        scroll(app, -page);
+        move_row(app, 0, -1);
         break;
     case ACTION_PAGE_DOWN:
-        scroll(app, page);
+        move_row(app, 0, 1);
         break;
     case ACTION_ISOLATE_1:
     case ACTION_ISOLATE_2:
@@ -265,7 +390,10 @@ void app_act(struct app *app, enum action action) {
         isolate(app, (int)(action - ACTION_ISOLATE_1));
         break;
     case ACTION_OWNERS:
-        toggle_owners(app);
+        toggle_tab(app, &pane_owners);
+        break;
+    case ACTION_SIDE:
+        toggle(app, SPLIT_SIDE);
         break;
     case ACTION_PLAY:
         play(app);
@@ -278,6 +406,9 @@ void app_act(struct app *app, enum action action) {
         break;
     case ACTION_COPY:
         app->request = APP_COPY;
+        break;
+    case ACTION_EXPORT:
+        app->request = APP_EXPORT;
         break;
     case ACTION_SAVE_PNG:
         app->request = APP_SAVE_PNG;

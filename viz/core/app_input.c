@@ -36,8 +36,23 @@ static void press_overview(struct app *app, const struct input *in) {
     app->drag_x0 = inside ? at - app->view.x0 : at;
 }
 
+/* Which row of a table the pointer is over changes what is lit: panes are told of motion too. */
+static bool pane_takes(struct app *app, const struct input *in) {
+    const struct pane_ops *pane = panes_at(app, in->x, in->y);
+    int tab = pane ? panes_tab_index(pane) : -1;
+    if (!pane || app->help)
+        return false;
+    if (pane->input && pane->input(app, in))
+        return true;
+    return tab >= 0 && pane->table &&
+           table_input(app, in, pane->place(app), pane->table, &app->tables[tab]);
+}
+
 static void press_plot(struct app *app, const struct input *in) {
-    if (in->button == BUTTON_MIDDLE) {
+    if (in->button == BUTTON_RIGHT || (in->mods & MOD_SHIFT)) {
+        app->drag = DRAG_RANGE;
+        app->drag_x0 = position_at(app, in->x);
+    } else if (in->button == BUTTON_MIDDLE) {
         app->drag = DRAG_ZOOM;
     } else if (is_whole(app)) {
         app->drag = DRAG_SCRUB;
@@ -57,7 +72,13 @@ static void press(struct app *app, const struct input *in) {
         app->help = false;
         return;
     }
-    if (in->button == BUTTON_RIGHT)
+    enum layout_split border = layout_border(layout, app->scale_percent, in->x, in->y);
+    if (border != SPLIT_COUNT) {
+        app->drag = DRAG_SPLIT;
+        app->split = border;
+        return;
+    }
+    if (pane_takes(app, in))
         return;
     if (rect_has(&layout->overview, in->x, in->y)) {
         press_overview(app, in);
@@ -74,7 +95,7 @@ static void press(struct app *app, const struct input *in) {
     }
 }
 
-static void drag(struct app *app, int x) {
+static void drag(struct app *app, int x, int y) {
     struct view_limits limits;
     app_limits(app, &limits);
     double each = (app->view.x1 - app->view.x0) / app->layout.plot.w;
@@ -95,6 +116,19 @@ static void drag(struct app *app, int x) {
     case DRAG_MOVE_BRUSH:
         view_pan_x(&app->view, &limits, overview_position(app, x) - app->drag_x0 - app->view.x0);
         break;
+    case DRAG_RANGE: {
+        struct ruler ruler = app_ruler(app);
+        selection_set_range(&app->selection, ruler_moment(&ruler, app->drag_x0),
+                            ruler_moment(&ruler, position_at(app, x)));
+        break;
+    }
+    case DRAG_SPLIT: {
+        struct layout_wish wish;
+        app_layout_wish(app, &wish);
+        app->share[app->split] = layout_share(&wish, &app->layout, app->split, x, y);
+        app_relayout(app);
+        break;
+    }
     case DRAG_ZOOM:
     case DRAG_NONE:
         break;
@@ -139,12 +173,10 @@ static double power(double base, double exponent) {
 static void wheel(struct app *app, const struct input *in) {
     const struct layout *layout = &app->layout;
     struct view_limits limits;
-    app_limits(app, &limits);
     app->dirty = true;
-    if (rect_has(&layout->owners, in->x, in->y)) {
-        app_act(app, in->wheel > 0 ? ACTION_ROW_UP : ACTION_ROW_DOWN);
+    if (pane_takes(app, in))
         return;
-    }
+    app_limits(app, &limits);
     if (in->mods & MOD_SHIFT) {
         double above = layout->plot.y + layout->plot.h - in->y;
         view_zoom_y(&app->view, &limits, view_bytes_at(&app->view, above, layout->plot.h),
@@ -198,7 +230,10 @@ void app_input(struct app *app, const struct input *in) {
         app->pointer_x = in->x;
         app->pointer_y = in->y;
         app->dirty = true;
-        drag(app, in->x);
+        if (app->drag != DRAG_NONE)
+            drag(app, in->x, in->y);
+        else
+            pane_takes(app, in);
         break;
     case INPUT_PRESS:
         app->pointer_x = in->x;

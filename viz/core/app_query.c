@@ -28,6 +28,15 @@
     X("events", app->a.lod.moments - 1)                                                            \
     X("view.first", ruler_lower(&ruler, app->view.x0))                                             \
     X("view.last", ruler_moment(&ruler, app->view.x1))                                             \
+    X("mark", app->selection.mark)                                                                 \
+    X("pin", app->selection.pin)                                                                   \
+    X("range.first", app->selection.first)                                                         \
+    X("range.end", app->selection.end)                                                             \
+    X("tab", app->tab)                                                                             \
+    X("row", app->tables[app->tab].has_selected ? app->tables[app->tab].selected + 1 : 0)          \
+    X("sort", app->tables[app->tab].sort_column)                                                   \
+    X("share.tabs", app->share[SPLIT_TABS])                                                        \
+    X("share.side", app->share[SPLIT_SIDE])                                                        \
     X("playing", app->playing)                                                                     \
     X("help", app->help)                                                                           \
     X("theme", app->theme_id)                                                                      \
@@ -70,19 +79,14 @@ const char *app_query_name(unsigned index) {
 }
 
 void app_copy(struct app *app, struct text *out) {
-    text_format(out, "%s\t%s\t%s\t%s\t%s\n", app_text(app, owners_title(app->grouping)),
-                app_text(app, TEXT_BYTES), app_text(app, TEXT_BLOCKS), app_text(app, TEXT_LARGEST),
-                app_text(app, TEXT_KEPT));
-    if (!app_read_owners(app))
-        return;
-    for (size_t i = 0; i < app->a.owners.rows.count; i++) {
-        const struct owner_row *row = &app->a.owners.rows.at[i];
-        char buffer[256];
-        text_format(out, "%s\t%llu\t%u\t%llu\t%llu\n",
-                    owners_name(&app->a.owners, row, app->language, buffer),
-                    (unsigned long long)row->bytes, row->count, (unsigned long long)row->largest,
-                    (unsigned long long)row->kept_bytes);
-    }
+    app_copy_pin(app, out);
+    if (out->length > 0)
+        text_add(out, "\n");
+    table_copy(app, app_table(app, NULL), out);
+}
+
+void app_export(struct app *app, struct text *out) {
+    table_csv(app, app_table(app, NULL), out);
 }
 
 void app_title(struct app *app, char *out, unsigned out_bytes) {

@@ -9,12 +9,24 @@
 #include "font.h"
 #include "keys.h"
 #include "layout.h"
+#include "pane.h"
 #include "ruler.h"
+#include "selection.h"
+#include "table.h"
 #include "track.h"
 #include "view.h"
 
 enum compare_mode { COMPARE_OVERLAY, COMPARE_BELOW, COMPARE_OFF, COMPARE_COUNT };
-enum drag_mode { DRAG_NONE, DRAG_SCRUB, DRAG_PAN, DRAG_BRUSH, DRAG_MOVE_BRUSH, DRAG_ZOOM };
+enum drag_mode {
+    DRAG_NONE,
+    DRAG_SCRUB,
+    DRAG_PAN,
+    DRAG_BRUSH,
+    DRAG_MOVE_BRUSH,
+    DRAG_ZOOM,
+    DRAG_RANGE,
+    DRAG_SPLIT /* a border between panes: app->split */
+};
 
 /* Columns of both timelines for one view and width; read anew only when those change. */
 struct plot_cache {
@@ -41,7 +53,15 @@ struct app {
     struct view view;
     uint32_t cursor;
     int isolated; /* category; -1: all */
-    bool help, owners_shown;
+    struct selection selection;
+    bool help;
+
+    /* what is shown, and how much of the window it takes */
+    bool shown[SPLIT_COUNT]; /* enum layout_split */
+    int share[SPLIT_COUNT];
+    enum layout_split split; /* being dragged */
+    int tab;                 /* index into panes_tabs */
+    struct table_state tables[PANES_TABS];
 
     int pointer_x, pointer_y; /* -1: outside */
     enum drag_mode drag;
@@ -49,12 +69,11 @@ struct app {
     double drag_x0;         /* view.x0 or position when it began */
 
     enum owner_grouping grouping;
-    size_t owner_scroll;
-    int owner_rows; /* that the last frame could show */
     struct live_set live;
     bool owners_valid;
     uint32_t owners_moment;
     enum owner_grouping owners_grouping;
+    struct owner_row owners_rest; /* the rows that have no room */
 
     bool playing;
     double speed; /* 1 = a visible range in ten seconds */
@@ -77,6 +96,7 @@ struct ruler app_ruler(const struct app *app);
 void app_limits(const struct app *app, struct view_limits *limits);
 const struct theme *app_theme(const struct app *app);
 const char *app_text(const struct app *app, enum text_id id);
+void app_layout_wish(struct app *app, struct layout_wish *wish);
 void app_relayout(struct app *app);
 /* Reads the owners at the cursor unless they are there already. */
 bool app_read_owners(struct app *app);
@@ -87,6 +107,16 @@ int app_cursor_x(const struct app *app);      /* pixels; outside the plot when n
 uint64_t app_context(const struct app *app);
 
 void app_act(struct app *app, enum action action); /* app_action.c */
+void app_open_tab(struct app *app, int tab);       /* wraps around */
+/* Pins a block (its details, its lifetime) and, when `go`, moves the cursor to its allocation. */
+void app_pin(struct app *app, uint32_t block, bool go);
+/* The first block of the event before the cursor, or the pinned one; SELECTION_NONE. */
+uint32_t app_event_block(const struct app *app, uint32_t moment);
+/* Owners sort by a column of their table. */
+enum owner_order owners_order(int column);
+void app_copy_pin(struct app *app, struct text *out); /* `key: value` lines; nothing pinned: none */
+/* The table that takes row keys, is copied and exported: the open tab's, or the owners'. */
+const struct table_ops *app_table(struct app *app, struct table_state **state);
 
 /* Right- or left-aligned text in the usual size; return the width. */
 int app_draw_text(struct app *app, struct draw_list *list, int x, int y, uint32_t color,

@@ -21,6 +21,7 @@ enum language { LANGUAGE_ENGLISH, LANGUAGE_CHINESE };
     X(OVER_BY, "over by", "超出") \
     X(FREE_IN_RESERVED, "reserved, not in use", "已保留未使用") \
     X(EVENT, "event", "事件") \
+    X(EVENTS, "events", "个事件") \
     X(OF, "of", "/") \
     X(START, "start", "起始") \
     X(TIME_UNKNOWN, "time unknown: event order", "时间未知：按事件顺序") \
@@ -42,6 +43,26 @@ enum language { LANGUAGE_ENGLISH, LANGUAGE_CHINESE };
     X(LARGEST, "largest", "最大块") \
     X(KEPT, "never freed", "未释放") \
     X(OTHERS, "others", "其他") \
+    X(AGE, "oldest", "最早") \
+    X(TAB_OWNERS, "owners", "占用者") \
+    X(DETAILS, "pinned block", "固定的块") \
+    X(REQUESTED, "requested", "请求") \
+    X(ROUNDING, "rounding loss", "取整损失") \
+    X(LIFETIME, "lifetime", "生命期") \
+    X(ALLOCATED_AT, "allocated", "分配于") \
+    X(FREED_AT, "freed", "释放于") \
+    X(BEFORE_START, "before the recording", "记录开始之前") \
+    X(NEVER, "never", "从未") \
+    X(ADDRESS, "address", "地址") \
+    X(SEGMENT, "segment", "段") \
+    X(POOL, "pool", "池") \
+    X(SMALL_POOL, "small", "小块池") \
+    X(LARGE_POOL, "large", "大块池") \
+    X(CATEGORY, "category", "类别") \
+    X(PHASE, "phase", "阶段") \
+    X(STACK, "stack", "调用栈") \
+    X(MARK, "mark", "标记") \
+    X(RANGE, "range", "区间") \
     X(DIFFERENCE, "difference", "差值") \
     X(OUT_OF_MEMORY, "out of memory", "显存不足") \
     X(WARNINGS, "records repaired or skipped", "条记录已修复或跳过") \
@@ -55,6 +76,8 @@ enum language { LANGUAGE_ENGLISH, LANGUAGE_CHINESE };
     X(HELP_DRAG_DOES, "scrub; pans when zoomed in (on the phases: always scrubs)", "移动光标；放大后平移（在阶段条上始终移动光标）") \
     X(HELP_CLICK, "click, double click", "单击、双击") \
     X(HELP_CLICK_DOES, "set the cursor; fit the whole trace", "设置光标；显示全部") \
+    X(HELP_RANGE, "Shift or right drag", "Shift 或右键拖动") \
+    X(HELP_RANGE_DOES, "choose a range", "选择区间") \
     X(HELP_MIDDLE, "middle drag", "中键拖动") \
     X(HELP_MIDDLE_DOES, "zoom to a range", "缩放到所选区间") \
     X(HELP_OVERVIEW, "drag on the overview", "在概览上拖动") \

@@ -32,7 +32,12 @@ enum key {
     KEY_TAB,
     KEY_F1 = 0x201, /* F2 = KEY_F1 + 1 ... */
     KEY_F2 = 0x202,
+    KEY_F3 = 0x203,
+    KEY_F4 = 0x204,
     KEY_F5 = 0x205,
+    KEY_F6 = 0x206,
+    KEY_F7 = 0x207,
+    KEY_F8 = 0x208,
     KEY_F11 = 0x20b,
     KEY_F12 = 0x20c
 };

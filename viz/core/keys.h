@@ -35,6 +35,14 @@
     X(COMPARE, "overlay, one over the other, off", "叠加、上下对照、关闭") \
     X(NEXT_GROUPING, "next grouping of the owners", "下一种占用者分组") \
     X(PREVIOUS_GROUPING, "previous grouping", "上一种分组") \
+    X(NEXT_TAB, "next tab", "下一个标签页") \
+    X(PREVIOUS_TAB, "previous tab", "上一个标签页") \
+    X(CHOOSE, "choose the row; without one: pin the event's block", "选择该行；没有则固定事件的块") \
+    X(PIN_ALLOC, "to the pinned block's allocation", "转到固定块的分配") \
+    X(PIN_FREE, "to the pinned block's free", "转到固定块的释放") \
+    X(MARK, "second cursor here; again: none", "在此设第二光标；再按取消") \
+    X(RANGE, "range between the cursors", "两光标之间的区间") \
+    X(FIT_SELECTION, "fit the range, or the pinned block's life", "适配区间或固定块的生命期") \
     X(ROW_UP, "table up", "表格上移") \
     X(ROW_DOWN, "table down", "表格下移") \
     X(PAGE_UP, "table page up", "表格上翻页") \
@@ -49,10 +57,12 @@
     X(ISOLATE_8, "", "") \
     X(ISOLATE_9, "", "") \
     X(OWNERS, "owners on or off", "显示或隐藏占用者") \
+    X(SIDE, "legend on or off", "显示或隐藏图例") \
     X(PLAY, "play or pause", "播放或暂停") \
     X(SLOWER, "slower", "减速") \
     X(FASTER, "faster", "加速") \
     X(COPY, "copy the table as text", "复制表格文本") \
+    X(EXPORT, "save the table as CSV", "将表格存为 CSV") \
     X(SAVE_PNG, "save a PNG picture", "保存 PNG 图片") \
     X(SAVE_SVG, "save an SVG picture", "保存 SVG 图片") \
     X(THEME, "dark, light, high contrast", "深色、浅色、高对比") \

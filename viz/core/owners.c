@@ -2,7 +2,6 @@
 #include "owners.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "error.h"
@@ -133,11 +132,62 @@ static bool add_block(struct owners *owners, uint32_t block) {
     return true;
 }
 
-static int larger_first(const void *a, const void *b) {
-    const struct owner_row *x = a, *y = b;
+/* What a row is sorted by; the oldest block has the earliest allocation. */
+static uint64_t order_value(const struct owners *owners, const struct owner_row *row,
+                            enum owner_order order) {
+    switch (order) {
+    case OWNER_BYTES:
+        return row->bytes;
+    case OWNER_COUNT:
+        return row->count;
+    case OWNER_LARGEST:
+        return row->largest;
+    case OWNER_KEPT:
+        return row->kept_bytes;
+    case OWNER_AGE: {
+        uint32_t event = owners->tl->blocks.at[row->oldest].alloc_event;
+        return event == TIMELINE_NONE ? UINT64_MAX : UINT64_MAX - 1 - event;
+    }
+    }
+    return 0;
+}
+
+static bool comes_first(const struct owners *owners, const struct owner_row *x,
+                        const struct owner_row *y, enum owner_order order, bool falling) {
+    uint64_t a = order_value(owners, x, order), b = order_value(owners, y, order);
+    if (a != b)
+        return falling ? a > b : a < b;
     if (x->bytes != y->bytes)
-        return x->bytes < y->bytes ? 1 : -1;
-    return (x->key > y->key) - (x->key < y->key);
+        return x->bytes > y->bytes;
+    return x->key < y->key;
+}
+
+/* A heap sort: qsort has nowhere to say what the order is. */
+static void sift(struct owners *owners, size_t at, size_t count, enum owner_order order,
+                 bool falling) {
+    struct owner_row *rows = owners->rows.at;
+    for (size_t child = 2 * at + 1; child < count; at = child, child = 2 * at + 1) {
+        if (child + 1 < count &&
+            comes_first(owners, &rows[child], &rows[child + 1], order, falling))
+            child++;
+        if (!comes_first(owners, &rows[at], &rows[child], order, falling))
+            return;
+        struct owner_row row = rows[at];
+        rows[at] = rows[child];
+        rows[child] = row;
+    }
+}
+
+void owners_sort(struct owners *owners, enum owner_order order, bool falling) {
+    size_t count = owners->rows.count;
+    for (size_t i = count / 2; i-- > 0;)
+        sift(owners, i, count, order, falling);
+    for (size_t i = count; i-- > 1;) {
+        struct owner_row row = owners->rows.at[0];
+        owners->rows.at[0] = owners->rows.at[i];
+        owners->rows.at[i] = row;
+        sift(owners, 0, i, order, falling);
+    }
 }
 
 bool owners_read(struct owners *owners, enum owner_grouping grouping, const struct live_set *set) {
@@ -150,8 +200,7 @@ bool owners_read(struct owners *owners, enum owner_grouping grouping, const stru
             array_clear(&owners->rows);
             return false;
         }
-    if (owners->rows.count > 0)
-        qsort(owners->rows.at, owners->rows.count, sizeof *owners->rows.at, larger_first);
+    owners_sort(owners, OWNER_BYTES, true);
     return true;
 }
 

@@ -60,6 +60,9 @@ enum owner_grouping owners_default(const struct timeline *tl);
 enum text_id owners_title(enum owner_grouping grouping);
 /* Fills the rows. False: host memory exhausted, no rows. */
 bool owners_read(struct owners *owners, enum owner_grouping grouping, const struct live_set *set);
+enum owner_order { OWNER_BYTES, OWNER_COUNT, OWNER_LARGEST, OWNER_KEPT, OWNER_AGE };
+/* Sorts the rows that are there; equal ones by bytes, then as they were named first. */
+void owners_sort(struct owners *owners, enum owner_order order, bool falling);
 /* The row's name, in `language`; valid until the next owners_read, or in `buffer`. */
 const char *owners_name(const struct owners *owners, const struct owner_row *row,
                         enum language language, char buffer[256]);

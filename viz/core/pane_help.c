@@ -15,9 +15,9 @@ static const struct rect *place(const struct app *app) {
 static const struct {
     enum text_id what, does;
 } mouse[] = {
-    {TEXT_HELP_DRAG, TEXT_HELP_DRAG_DOES},         {TEXT_HELP_CLICK, TEXT_HELP_CLICK_DOES},
-    {TEXT_HELP_WHEEL, TEXT_HELP_WHEEL_DOES},       {TEXT_HELP_MIDDLE, TEXT_HELP_MIDDLE_DOES},
-    {TEXT_HELP_OVERVIEW, TEXT_HELP_OVERVIEW_DOES},
+    {TEXT_HELP_DRAG, TEXT_HELP_DRAG_DOES},   {TEXT_HELP_CLICK, TEXT_HELP_CLICK_DOES},
+    {TEXT_HELP_WHEEL, TEXT_HELP_WHEEL_DOES}, {TEXT_HELP_MIDDLE, TEXT_HELP_MIDDLE_DOES},
+    {TEXT_HELP_RANGE, TEXT_HELP_RANGE_DOES}, {TEXT_HELP_OVERVIEW, TEXT_HELP_OVERVIEW_DOES},
 };
 
 struct page {
@@ -120,4 +120,5 @@ static void draw(struct app *app, struct draw_list *list) {
     draw_unclip(list);
 }
 
-const struct pane_ops pane_help = {"help", "keys and mouse", place, draw};
+const struct pane_ops pane_help = {
+    .name = "help", .doc = "keys and mouse", .place = place, .draw = draw};

@@ -189,5 +189,7 @@ static void draw(struct app *app, struct draw_list *list) {
     draw_unclip(list);
 }
 
-const struct pane_ops pane_legend = {"legend", "the bands with their sums at the cursor", place,
-                                     draw};
+const struct pane_ops pane_legend = {.name = "legend",
+                                     .doc = "the bands with their sums at the cursor",
+                                     .place = place,
+                                     .draw = draw};

@@ -60,5 +60,7 @@ static void draw(struct app *app, struct draw_list *list) {
     draw_unclip(list);
 }
 
-const struct pane_ops pane_overview = {"overview", "the whole trace, the visible part, peaks",
-                                       place, draw};
+const struct pane_ops pane_overview = {.name = "overview",
+                                       .doc = "the whole trace, the visible part, peaks",
+                                       .place = place,
+                                       .draw = draw};

@@ -6,191 +6,167 @@
 #include "app_state.h"
 #include "label.h"
 #include "pane.h"
+#include "timeline.h"
+
+enum column_id { NAME, BYTES, SHARE, BLOCKS, LARGEST, AGE, KEPT, COLUMNS };
+
+static const struct table_column columns[COLUMNS] = {
+    [NAME] = {TEXT_OWNERS, 0, false},      [BYTES] = {TEXT_BYTES, 100, true},
+    [SHARE] = {TEXT_SHARE, 76, false},     [BLOCKS] = {TEXT_BLOCKS, 76, true},
+    [LARGEST] = {TEXT_LARGEST, 100, true}, [AGE] = {TEXT_AGE, 100, true},
+    [KEPT] = {TEXT_KEPT, 100, true},
+};
+
+enum owner_order owners_order(int column) {
+    switch (column) {
+    case BLOCKS:
+        return OWNER_COUNT;
+    case LARGEST:
+        return OWNER_LARGEST;
+    case AGE:
+        return OWNER_AGE;
+    case KEPT:
+        return OWNER_KEPT;
+    default:
+        return OWNER_BYTES;
+    }
+}
 
 static const struct rect *place(const struct app *app) {
-    return &app->layout.owners;
+    return panes_tab_place(app, &pane_owners);
 }
 
-/* Columns from the right, each as wide as its figures: logical units. */
-enum column_id { COLUMN_KEPT, COLUMN_LARGEST, COLUMN_BLOCKS, COLUMN_SHARE, COLUMN_BYTES, COLUMNS };
-
-static const struct {
-    enum text_id title;
-    int width;
-} columns[COLUMNS] = {
-    [COLUMN_KEPT] = {TEXT_KEPT, 100},    [COLUMN_LARGEST] = {TEXT_LARGEST, 100},
-    [COLUMN_BLOCKS] = {TEXT_BLOCKS, 76}, [COLUMN_SHARE] = {TEXT_SHARE, 76},
-    [COLUMN_BYTES] = {TEXT_BYTES, 100},
-};
-
-struct table {
-    struct app *app;
-    struct draw_list *list;
-    int x, right, y, row;
-    int names, bar_x, bar; /* widths of names and bars; where bars begin */
-    unsigned skipped;      /* columns without room: the rightmost go first */
-};
-
-static void draw_cell(const struct table *t, unsigned column, int y, uint32_t color,
-                      const char *text) {
-    int right = t->right;
-    if (column < t->skipped)
-        return;
-    for (unsigned i = t->skipped; i < column; i++)
-        right -= app_px(t->app, columns[i].width);
-    app_draw_right(t->app, t->list, right, y, color, text);
+static size_t count(struct app *app) {
+    return app->a.owners.rows.count;
 }
 
-static int figures_width(const struct table *t) {
-    int width = 0;
-    for (unsigned i = t->skipped; i < COLUMNS; i++)
-        width += app_px(t->app, columns[i].width);
-    return width;
+static const struct owner_row *row_of(struct app *app, size_t row) {
+    return row == TABLE_REST ? &app->owners_rest : &app->a.owners.rows.at[row];
 }
 
-/* Between the names and the figures: the row's categories side by side, as long as its share of the
- * largest row. */
-static void draw_bar(const struct table *t, const struct owner_row *row) {
-    struct app *app = t->app;
-    const struct owners *owners = &app->a.owners;
-    uint64_t largest = owners->rows.count > 0 ? owners->rows.at[0].bytes : 0;
-    int height = app_px(app, 9), top = t->y + (t->row - height) / 2;
-    double sum = 0;
-    int from = 0;
-    if (t->bar <= 0 || largest == 0)
-        return;
-    for (int i = 0; i < CATEGORY_COUNT; i++) {
-        if (row->by_category[i] == 0)
-            continue;
-        sum += (double)row->by_category[i];
-        int to = (int)(sum / (double)largest * t->bar + 0.5);
-        to = to > t->bar ? t->bar : to > from ? to : from + 1;
-        draw_rect(t->list, t->bar_x + from, top, to - from, height,
-                  theme_band((enum category)i).color);
-        from = to;
+/* How long ago the oldest block of the row was allocated: nanoseconds, or events. */
+static const char *age_of(struct app *app, const struct owner_row *row, bool exact, char *out) {
+    uint32_t event = app->a.tl->blocks.at[row->oldest].alloc_event;
+    struct ruler time = ruler_of(&app->a.lod, RULER_TIME);
+    if (event == TIMELINE_NONE)
+        return app_text(app, TEXT_BEFORE_START);
+    double age = ruler_position(&time, app->cursor) - ruler_position(&time, event + 1);
+    uint64_t value = age > 0 ? (uint64_t)age : 0;
+    if (!exact && time.mode == RULER_TIME)
+        return label_time(value, out);
+    label_count(value, out);
+    if (exact)
+        snprintf(out, LABEL_BYTES, "%llu", (unsigned long long)value);
+    return out;
+}
+
+static const char *rest_name(struct app *app, char out[TABLE_CELL]) {
+    char figure[LABEL_BYTES];
+    snprintf(out, TABLE_CELL, "%.80s (%s)", app_text(app, TEXT_OTHERS),
+             label_count(app->owners_rest.key, figure));
+    return out;
+}
+
+static const char *exact_cell(const struct owner_row *r, uint64_t total, int column,
+                              char out[TABLE_CELL]) {
+    uint64_t value = column == BYTES     ? r->bytes
+                     : column == BLOCKS  ? r->count
+                     : column == LARGEST ? r->largest
+                                         : r->kept_bytes;
+    if (column == SHARE)
+        snprintf(out, TABLE_CELL, "%.4f", total ? (double)r->bytes / (double)total : 0);
+    else
+        snprintf(out, TABLE_CELL, "%llu", (unsigned long long)value);
+    return out;
+}
+
+static const char *cell(struct app *app, size_t row, int column, bool exact, char out[TABLE_CELL]) {
+    const struct owner_row *r = row_of(app, row);
+    if (column == NAME)
+        return row == TABLE_REST ? rest_name(app, out)
+                                 : owners_name(&app->a.owners, r, app->language, out);
+    if (column == AGE)
+        return age_of(app, r, exact, out);
+    if (exact)
+        return exact_cell(r, app->a.owners.total_bytes, column, out);
+    switch (column) {
+    case BYTES:
+        return label_bytes(r->bytes, out);
+    case SHARE:
+        return label_share(r->bytes, app->a.owners.total_bytes, out);
+    case BLOCKS:
+        return label_count(r->count, out);
+    case LARGEST:
+        return label_bytes(r->largest, out);
+    default:
+        return r->kept_bytes ? label_share(r->kept_bytes, r->bytes, out) : "-";
     }
 }
 
-static void draw_figures(const struct table *t, const struct owner_row *row, uint64_t total) {
-    char text[LABEL_BYTES];
-    int y = t->y + (t->row - app_line(t->app)) / 2;
-    uint32_t ink = app_theme(t->app)->ink, faint = app_theme(t->app)->faint;
-    draw_cell(t, COLUMN_BYTES, y, ink, label_bytes(row->bytes, text));
-    draw_cell(t, COLUMN_SHARE, y, ink, label_share(row->bytes, total, text));
-    draw_cell(t, COLUMN_BLOCKS, y, ink, label_count(row->count, text));
-    draw_cell(t, COLUMN_LARGEST, y, ink, label_bytes(row->largest, text));
-    draw_cell(t, COLUMN_KEPT, y, row->kept_bytes ? ink : faint,
-              row->kept_bytes ? label_share(row->kept_bytes, row->bytes, text) : "-");
-}
-
-static void draw_row(struct table *t, const struct owner_row *row, const char *name, int swatch) {
-    struct app *app = t->app;
-    char shown[300];
-    int left = t->x + app_px(app, 20), y = t->y + (t->row - app_line(app)) / 2;
-    if (swatch < CATEGORY_COUNT) {
-        int size = app_px(app, 11), top = t->y + (t->row - size) / 2;
-        draw_rect(t->list, t->x + app_px(app, 2), top, size, size,
-                  theme_band((enum category)swatch).color);
-    }
-    draw_bar(t, row);
-    font_shorten(app->font, name, t->names, app_size(app), false, shown, sizeof shown);
-    app_draw_text(app, t->list, left, y, app_theme(app)->ink, shown);
-    draw_figures(t, row, app->a.owners.total_bytes);
-    t->y += t->row;
-}
-
-/* Names get what the figures leave; bars the right part of it where it is wide. */
-static void divide(struct table *t) {
-    struct app *app = t->app;
-    while (t->skipped < COLUMNS - 1 && figures_width(t) > (t->right - t->x) * 2 / 3)
-        t->skipped++;
-    t->names = t->right - figures_width(t) - t->x - app_px(app, 20);
-    int bar = t->names - app_px(app, 360);
-    if (bar < app_px(app, 80))
-        return;
-    t->bar = bar > app_px(app, 560) ? app_px(app, 560) : bar;
-    t->names -= t->bar + app_px(app, 12);
-    t->bar_x = t->right - figures_width(t) - t->bar;
-}
-
-static void draw_head(struct table *t) {
-    struct app *app = t->app;
-    const struct theme *theme = app_theme(app);
-    char title[200];
-    snprintf(title, sizeof title, "%.60s: %.60s", app_text(app, TEXT_OWNERS),
+static const char *title(struct app *app, char out[TABLE_CELL]) {
+    snprintf(out, TABLE_CELL, "%.60s: %.60s", app_text(app, TEXT_OWNERS),
              app_text(app, owners_title(app->grouping)));
-    int y = t->y + (t->row - app_line(app)) / 2;
-    draw_text(t->list, t->x + app_px(app, 2), y, app_size(app), true, theme->ink, title);
-    for (unsigned i = 0; i < COLUMNS; i++)
-        draw_cell(t, i, y, theme->faint, app_text(app, columns[i].title));
-    t->y += t->row;
-    draw_rect(t->list, t->x, t->y - 1, t->right - t->x, 1, theme->line);
+    return out;
 }
 
-/* The rows before and after those that are shown, as one. */
-static void draw_others(struct table *t, size_t first, size_t shown) {
-    const struct owners *owners = &t->app->a.owners;
-    struct owner_row rest = {0};
-    size_t count = 0;
+static enum category swatch(struct app *app, size_t row) {
+    return owners_category(row_of(app, row));
+}
+
+static void bar(struct app *app, size_t row, uint64_t parts[TABLE_BAR], uint64_t *whole) {
+    const struct owner_row *r = row_of(app, row);
+    for (size_t i = 0; i < app->a.owners.rows.count; i++)
+        if (app->a.owners.rows.at[i].bytes > *whole)
+            *whole = app->a.owners.rows.at[i].bytes;
+    memcpy(parts, r->by_category, sizeof r->by_category);
+}
+
+/* `key` of the rest is how many rows it has. */
+static size_t rest(struct app *app, size_t first, size_t end) {
+    const struct owners *owners = &app->a.owners;
+    struct owner_row *sum = &app->owners_rest;
+    memset(sum, 0, sizeof *sum);
     for (size_t i = 0; i < owners->rows.count; i++) {
         const struct owner_row *row = &owners->rows.at[i];
-        if (i >= first && i < first + shown)
+        if (i >= first && i < end)
             continue;
-        rest.bytes += row->bytes;
-        rest.kept_bytes += row->kept_bytes;
-        rest.count += row->count;
+        if (sum->key == 0 || row->oldest < sum->oldest)
+            sum->oldest = row->oldest;
+        sum->bytes += row->bytes;
+        sum->kept_bytes += row->kept_bytes;
+        sum->count += row->count;
         for (int k = 0; k < CATEGORY_COUNT; k++)
-            rest.by_category[k] += row->by_category[k];
-        rest.largest = row->largest > rest.largest ? row->largest : rest.largest;
-        count++;
+            sum->by_category[k] += row->by_category[k];
+        sum->largest = row->largest > sum->largest ? row->largest : sum->largest;
+        sum->key++;
     }
-    if (count == 0)
-        return;
-    char name[160], figure[LABEL_BYTES];
-    snprintf(name, sizeof name, "%.80s (%s)", app_text(t->app, TEXT_OTHERS),
-             label_count(count, figure));
-    draw_row(t, &rest, name, CATEGORY_COUNT);
+    return (size_t)sum->key;
 }
 
-static void draw_rows(struct table *t, int bottom) {
-    struct app *app = t->app;
-    const struct owners *owners = &app->a.owners;
-    int fit = (bottom - t->y) / t->row;
-    size_t count = owners->rows.count;
-    size_t shown = fit > 0 ? (size_t)fit : 0;
-    if (count > shown)
-        shown = shown > 0 ? shown - 1 : 0; /* a row for the others */
-    app->owner_rows = (int)shown;
-    size_t first = app->owner_scroll;
-    first = count > shown && first > count - shown ? count - shown : count <= shown ? 0 : first;
-    for (size_t i = first; i < count && i < first + shown; i++) {
-        char buffer[256];
-        const struct owner_row *row = &owners->rows.at[i];
-        draw_row(t, row, owners_name(owners, row, app->language, buffer),
-                 (int)owners_category(row));
-    }
-    if (fit > 0)
-        draw_others(t, first, shown);
+static void sort(struct app *app, int column, bool falling) {
+    owners_sort(&app->a.owners, owners_order(column), column == NAME || falling);
 }
+
+static const struct table_ops table = {.columns = columns,
+                                       .column_count = COLUMNS,
+                                       .read = app_read_owners,
+                                       .count = count,
+                                       .cell = cell,
+                                       .title = title,
+                                       .swatch = swatch,
+                                       .bar = bar,
+                                       .rest = rest,
+                                       .sort = sort};
 
 static void draw(struct app *app, struct draw_list *list) {
-    const struct rect *r = &app->layout.owners;
+    const struct rect *r = place(app);
     draw_rect(list, r->x, r->y, r->w, r->h, app_theme(app)->panel);
-    draw_rect(list, r->x, r->y, r->w, 1, app_theme(app)->line);
-    struct table t = {.app = app,
-                      .list = list,
-                      .x = r->x + app_px(app, 14),
-                      .right = r->x + r->w - app_px(app, 14),
-                      .y = r->y + app_px(app, 6),
-                      .row = app_line(app) + app_px(app, 3)};
-    divide(&t);
-    draw_clip(list, r->x, r->y, r->w, r->h);
-    draw_head(&t);
-    if (app_read_owners(app))
-        draw_rows(&t, r->y + r->h - app_px(app, 4));
-    else
-        app_draw_text(app, list, t.x, t.y, app_theme(app)->warn, app_text(app, TEXT_WORKING));
-    draw_unclip(list);
+    table_draw(app, list, r, &table, &app->tables[panes_tab_index(&pane_owners)]);
 }
 
-const struct pane_ops pane_owners = {"owners", "who holds the memory at the cursor", place, draw};
+const struct pane_ops pane_owners = {.name = "owners",
+                                     .doc = "who holds the memory at the cursor",
+                                     .place = place,
+                                     .draw = draw,
+                                     .title = TEXT_TAB_OWNERS,
+                                     .table = &table};

@@ -101,4 +101,5 @@ static void draw(struct app *app, struct draw_list *list) {
     draw_unclip(list);
 }
 
-const struct pane_ops pane_phases = {"phases", "steps, phases and modules over time", place, draw};
+const struct pane_ops pane_phases = {
+    .name = "phases", .doc = "steps, phases and modules over time", .place = place, .draw = draw};

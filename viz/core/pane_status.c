@@ -88,5 +88,7 @@ static void draw(struct app *app, struct draw_list *list) {
     text_fini(&text);
 }
 
-const struct pane_ops pane_status = {"status", "the cursor: event, time, phase, what happened",
-                                     place, draw};
+const struct pane_ops pane_status = {.name = "status",
+                                     .doc = "the cursor: event, time, phase, what happened",
+                                     .place = place,
+                                     .draw = draw};

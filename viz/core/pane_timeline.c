@@ -315,4 +315,5 @@ static void draw(struct app *app, struct draw_list *list) {
     draw_tooltip(app, list, &frame);
 }
 
-const struct pane_ops pane_timeline = {"timeline", "memory by category over time", place, draw};
+const struct pane_ops pane_timeline = {
+    .name = "timeline", .doc = "memory by category over time", .place = place, .draw = draw};

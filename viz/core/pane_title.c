@@ -114,5 +114,7 @@ static void draw(struct app *app, struct draw_list *list) {
     draw_names(app, list, right - r->x - app_px(app, 14));
 }
 
-const struct pane_ops pane_title = {"title", "files, device, peak, headroom, warnings", place,
-                                    draw};
+const struct pane_ops pane_title = {.name = "title",
+                                    .doc = "files, device, peak, headroom, warnings",
+                                    .place = place,
+                                    .draw = draw};

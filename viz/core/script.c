@@ -96,39 +96,83 @@ static bool do_wheel(const struct run *run) {
     return true;
 }
 
-static void send(const struct run *run, enum input_kind kind, int x, int y) {
-    struct input in = {.kind = kind, .x = x, .y = y, .button = BUTTON_LEFT, .clicks = 1};
+/* How a button is used: what stands after the numbers of `click` and `drag`. */
+struct hand {
+    int button, clicks;
+    unsigned mods;
+};
+
+static bool read_hand(const struct run *run, int from, struct hand *hand) {
+    static const struct {
+        const char *word;
+        int button, clicks;
+        unsigned mods;
+    } words[] = {{"left", BUTTON_LEFT, 0, 0},   {"middle", BUTTON_MIDDLE, 0, 0},
+                 {"right", BUTTON_RIGHT, 0, 0}, {"double", 0, 2, 0},
+                 {"shift", 0, 0, MOD_SHIFT},    {"ctrl", 0, 0, MOD_CTRL}};
+    enum { HOWS = sizeof words / sizeof words[0] };
+    *hand = (struct hand){BUTTON_LEFT, 1, 0};
+    for (int i = from; i < run->line->count; i++) {
+        size_t k = 0;
+        while (k < HOWS && strcmp(words[k].word, run->line->word[i]) != 0)
+            k++;
+        if (k == HOWS)
+            return error_set(run->err, ERROR_USAGE,
+                             "'%s': left, middle, right, double, shift or ctrl is expected",
+                             run->line->word[i]);
+        hand->button = words[k].button ? words[k].button : hand->button;
+        hand->clicks = words[k].clicks ? words[k].clicks : hand->clicks;
+        hand->mods |= words[k].mods;
+    }
+    return true;
+}
+
+static void send(const struct run *run, enum input_kind kind, int x, int y,
+                 const struct hand *hand) {
+    struct input in = {.kind = kind,
+                       .x = x,
+                       .y = y,
+                       .button = hand->button,
+                       .clicks = hand->clicks,
+                       .mods = hand->mods};
     app_input(run->app, &in);
 }
 
 static bool do_move(const struct run *run) {
+    static const struct hand none = {0, 0, 0};
     int x = 0, y = 0;
     if (!read_pixel(run, 1, &x) || !read_pixel(run, 2, &y))
         return false;
-    send(run, INPUT_MOTION, x, y);
+    send(run, INPUT_MOTION, x, y, &none);
     return true;
 }
 
 static bool do_click(const struct run *run) {
+    struct hand hand;
     int x = 0, y = 0;
-    if (!read_pixel(run, 1, &x) || !read_pixel(run, 2, &y))
+    if (!read_pixel(run, 1, &x) || !read_pixel(run, 2, &y) || !read_hand(run, 3, &hand))
         return false;
-    send(run, INPUT_MOTION, x, y);
-    send(run, INPUT_PRESS, x, y);
-    send(run, INPUT_RELEASE, x, y);
+    send(run, INPUT_MOTION, x, y, &hand);
+    for (int i = 1; i <= hand.clicks; i++) {
+        struct hand each = hand;
+        each.clicks = i;
+        send(run, INPUT_PRESS, x, y, &each);
+        send(run, INPUT_RELEASE, x, y, &each);
+    }
     return true;
 }
 
 static bool do_drag(const struct run *run) {
+    struct hand hand;
     int x0 = 0, y0 = 0, x1 = 0, y1 = 0;
     if (!read_pixel(run, 1, &x0) || !read_pixel(run, 2, &y0) || !read_pixel(run, 3, &x1) ||
-        !read_pixel(run, 4, &y1))
+        !read_pixel(run, 4, &y1) || !read_hand(run, 5, &hand))
         return false;
-    send(run, INPUT_MOTION, x0, y0);
-    send(run, INPUT_PRESS, x0, y0);
-    send(run, INPUT_MOTION, (x0 + x1) / 2, (y0 + y1) / 2);
-    send(run, INPUT_MOTION, x1, y1);
-    send(run, INPUT_RELEASE, x1, y1);
+    send(run, INPUT_MOTION, x0, y0, &hand);
+    send(run, INPUT_PRESS, x0, y0, &hand);
+    send(run, INPUT_MOTION, (x0 + x1) / 2, (y0 + y1) / 2, &hand);
+    send(run, INPUT_MOTION, x1, y1, &hand);
+    send(run, INPUT_RELEASE, x1, y1, &hand);
     return true;
 }
 
@@ -217,6 +261,9 @@ static bool make_file(struct app *app, enum script_file kind, const struct draw_
         return picture_png(list, app_font(app), out, err);
     case SCRIPT_SVG:
         return picture_svg(list, out, err);
+    case SCRIPT_CSV:
+        app_export(app, out);
+        return !out->failed || error_host_memory(err);
     case SCRIPT_DUMP:
         draw_dump(list, out);
         return !out->failed || error_host_memory(err);
@@ -246,6 +293,10 @@ static bool do_dump(const struct run *run) {
     return script_save(run->app, SCRIPT_DUMP, run->line->word[1], run->err);
 }
 
+static bool do_csv(const struct run *run) {
+    return script_save(run->app, SCRIPT_CSV, run->line->word[1], run->err);
+}
+
 static bool do_copy(const struct run *run) {
     struct text out = {0};
     app_copy(run->app, &out);
@@ -260,11 +311,11 @@ static const struct {
     int least, most; /* words after it */
     bool (*run)(const struct run *run);
 } commands[] = {
-    {"key", 1, 1, do_key},   {"wheel", 3, 3, do_wheel}, {"click", 2, 2, do_click},
-    {"drag", 4, 4, do_drag}, {"move", 2, 2, do_move},   {"resize", 2, 2, do_resize},
+    {"key", 1, 1, do_key},   {"wheel", 3, 3, do_wheel}, {"click", 2, 5, do_click},
+    {"drag", 4, 6, do_drag}, {"move", 2, 2, do_move},   {"resize", 2, 2, do_resize},
     {"goto", 1, 2, do_goto}, {"tick", 1, 1, do_tick},   {"expect", 2, 2, do_expect},
     {"show", 1, 1, do_show}, {"shot", 1, 1, do_shot},   {"svg", 1, 1, do_svg},
-    {"dump", 1, 1, do_dump}, {"copy", 1, 1, do_copy},
+    {"dump", 1, 1, do_dump}, {"copy", 1, 1, do_copy},   {"csv", 1, 1, do_csv},
 };
 
 static bool run_line(const struct run *run) {

@@ -1,9 +1,11 @@
 /* script.h: a session as text, one command a line, so that what the viewer does can be repeated and
  * checked.
  *
- *   key p            wheel X Y N        click X Y       drag X0 Y0 X1 Y1     move X Y      resize W
- * H goto peak | start | end | event N   tick 16ms       expect NAME VALUE    show NAME shot
- * FILE.png    svg FILE.svg       dump FILE.txt   copy FILE            # a comment
+ *   key p              wheel X Y N           move X Y          resize W H
+ *   click X Y [HOW]    drag X0 Y0 X1 Y1 [HOW]      HOW: left, middle, right, double, shift, ctrl
+ *   goto peak | start | end | event N            tick 16ms
+ *   expect NAME VALUE  show NAME             # a comment
+ *   shot FILE.png      svg FILE.svg          dump FILE.txt     copy FILE         csv FILE
  *
  * NAME as app_query; time passes only by tick. Errors carry the line: "session.txt:3: ...". An
  * expectation that fails is ERROR_BAD_INPUT with found and expected, a line that cannot be read
@@ -29,8 +31,8 @@ bool script_is_done(const struct script *script);
 /* One line. What `show` says is added to `out`. */
 bool script_step(struct script *script, struct app *app, struct text *out, struct error *err);
 
-/* The picture of the application in a file: PNG, SVG or draw_dump by `kind`. */
-enum script_file { SCRIPT_PNG, SCRIPT_SVG, SCRIPT_DUMP };
+/* The application in a file: its picture (PNG, SVG, draw_dump) or the open table, by `kind`. */
+enum script_file { SCRIPT_PNG, SCRIPT_SVG, SCRIPT_DUMP, SCRIPT_CSV };
 bool script_save(struct app *app, enum script_file kind, const char *path, struct error *err);
 
 #endif

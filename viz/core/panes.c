@@ -1,0 +1,33 @@
+/* panes.c: the tables of panes; see pane.h. */
+#include "pane.h"
+
+#include "app_state.h"
+
+const struct pane_ops *const panes[] = {
+    &pane_title,  &pane_overview, &pane_phases, &pane_timeline, &pane_selection, &pane_details,
+    &pane_legend, &pane_tabs,     &pane_owners, &pane_status,   &pane_help,      NULL};
+
+const struct pane_ops *const panes_tabs[] = {&pane_owners, NULL};
+
+static_assert(sizeof panes_tabs / sizeof panes_tabs[0] <= PANES_TABS + 1,
+              "app->tables has too few");
+
+int panes_tab_index(const struct pane_ops *tab) {
+    for (int i = 0; panes_tabs[i]; i++)
+        if (panes_tabs[i] == tab)
+            return i;
+    return -1;
+}
+
+const struct rect *panes_tab_place(const struct app *app, const struct pane_ops *tab) {
+    static const struct rect closed = {0, 0, 0, 0};
+    return panes_tabs[app->tab] == tab ? &app->layout.tab : &closed;
+}
+
+const struct pane_ops *panes_at(const struct app *app, int x, int y) {
+    const struct pane_ops *found = NULL;
+    for (size_t i = 0; panes[i]; i++)
+        if (!panes[i]->above && rect_has(panes[i]->place(app), x, y))
+            found = panes[i];
+    return found;
+}
