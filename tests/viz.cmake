@@ -16,6 +16,7 @@ endif()
 
 vs_test(viz_lod USES viz_core timeline)
 vs_test(viz_view USES viz_core timeline PRIVATE m)
+vs_test(viz_blocks USES viz_core timeline)
 vs_test(viz_owners USES viz_core timeline)
 vs_test(viz_app USES viz_core timeline)
 vs_test(viz_picture USES viz_core timeline PRIVATE PkgConfig::PNG)

@@ -13,6 +13,7 @@ static bool build_tracks(struct app *app, const struct app_options *options,
                          struct error *err) {
     if (!track_build(&app->a, first, options->device, err))
         return false;
+    streams_cursor_init(&app->cursor_a, &app->a.streams);
     if (!second)
         return true;
     if (!track_build(&app->b, second, options->device, err) ||
@@ -80,6 +81,8 @@ void app_destroy(struct app *app) {
         return;
     fini_cache(&app->plot);
     fini_cache(&app->overview);
+    streams_cursor_fini(&app->cursor_a);
+    array_fini(&app->pieces.list);
     array_fini(&app->live.ids);
     align_fini(&app->align);
     track_fini(&app->a);
@@ -204,6 +207,13 @@ bool app_read_plot(struct app *app, struct plot_cache *cache, const struct view 
     cache->width = width;
     cache->valid = true;
     return true;
+}
+
+struct rect app_plot_rect(const struct app *app) {
+    struct rect r = app->layout.plot;
+    if (app->has_b && app->compare == COMPARE_BELOW)
+        r.h = (r.h - app_px(app, 6)) / 2;
+    return r;
 }
 
 uint32_t app_cursor_b(const struct app *app) {

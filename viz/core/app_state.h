@@ -10,8 +10,10 @@
 #include "keys.h"
 #include "layout.h"
 #include "pane.h"
+#include "pieces.h"
 #include "ruler.h"
 #include "selection.h"
+#include "streams.h"
 #include "table.h"
 #include "track.h"
 #include "view.h"
@@ -80,6 +82,8 @@ struct app {
     double play_position;
 
     struct plot_cache plot, overview;
+    struct streams_cursor cursor_a; /* of the first timeline's blocks */
+    struct pieces pieces;           /* of the column read last */
     struct layout layout;
     bool dirty, quit;
     enum app_request request;
@@ -101,6 +105,8 @@ void app_relayout(struct app *app);
 /* Reads the owners at the cursor unless they are there already. */
 bool app_read_owners(struct app *app);
 bool app_read_plot(struct app *app, struct plot_cache *cache, const struct view *view, int width);
+/* Where the first timeline's bands are: the plot, or its upper half. */
+struct rect app_plot_rect(const struct app *app);
 uint32_t app_cursor_b(const struct app *app); /* the second timeline's moment under the cursor */
 int app_cursor_x(const struct app *app);      /* pixels; outside the plot when not visible */
 /* What bands show besides the columns: bytes below the first band. */

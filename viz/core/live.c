@@ -4,9 +4,9 @@
 #include "error.h"
 #include "timeline.h"
 
-/* Not yet freed after `moment` events? Events at or beyond it are in the future. */
-static bool is_live(const struct timeline *tl, uint32_t block, uint32_t moment) {
-    const struct timeline_block *b = &tl->blocks.at[block];
+/* Events at or beyond `moment` are in the future. */
+bool live_is(const struct live *live, uint32_t block, uint32_t moment) {
+    const struct timeline_block *b = &live->tl->blocks.at[block];
     return b->free_event == TIMELINE_NONE ? !b->pending_at_start : b->free_event >= moment;
 }
 
@@ -14,7 +14,7 @@ static bool add_start(const struct live *live, struct live_set *set) {
     const struct timeline *tl = live->tl;
     for (uint32_t i = 0; i < tl->blocks.count; i++) {
         const struct timeline_block *b = &tl->blocks.at[i];
-        if (b->alloc_event == TIMELINE_NONE && b->device == live->device && is_live(tl, i, 0) &&
+        if (b->alloc_event == TIMELINE_NONE && b->device == live->device && live_is(live, i, 0) &&
             !array_push(&set->ids, i))
             return false;
     }
@@ -27,7 +27,7 @@ static bool add_allocated(const struct live *live, uint32_t first, uint32_t end,
     for (uint32_t i = first; i < end; i++) {
         const struct timeline_event *e = &live->tl->events.at[i];
         if (e->kind == EVENT_ALLOC && e->device == live->device &&
-            e->ref < live->tl->blocks.count && is_live(live->tl, e->ref, moment) &&
+            e->ref < live->tl->blocks.count && live_is(live, e->ref, moment) &&
             !array_push(&set->ids, e->ref))
             return false;
     }
@@ -37,7 +37,7 @@ static bool add_allocated(const struct live *live, uint32_t first, uint32_t end,
 static void drop_freed(const struct live *live, uint32_t moment, struct live_set *set) {
     size_t kept = 0;
     for (size_t i = 0; i < set->ids.count; i++)
-        if (is_live(live->tl, set->ids.at[i], moment))
+        if (live_is(live, set->ids.at[i], moment))
             set->ids.at[kept++] = set->ids.at[i];
     set->ids.count = kept;
 }
@@ -86,7 +86,7 @@ void live_fini(struct live *live) {
     array_fini(&live->ids);
 }
 
-static const struct live_keyframe *keyframe_before(const struct live *live, uint32_t moment) {
+const struct live_keyframe *live_keyframe(const struct live *live, uint32_t moment) {
     size_t low = 0, high = live->keyframes.count;
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
@@ -99,13 +99,13 @@ static const struct live_keyframe *keyframe_before(const struct live *live, uint
 }
 
 bool live_at(const struct live *live, uint32_t moment, struct live_set *set) {
-    const struct live_keyframe *keyframe = keyframe_before(live, moment);
+    const struct live_keyframe *keyframe = live_keyframe(live, moment);
     array_clear(&set->ids);
     if (!array_reserve(&set->ids, (size_t)keyframe->count))
         return false;
     for (uint32_t i = 0; i < keyframe->count; i++) {
         uint32_t block = live->ids.at[keyframe->first + i];
-        if (is_live(live->tl, block, moment))
+        if (live_is(live, block, moment))
             set->ids.at[set->ids.count++] = block;
     }
     if (add_allocated(live, keyframe->moment, moment, moment, set))

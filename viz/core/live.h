@@ -35,6 +35,10 @@ struct live_set {
 
 bool live_build(struct live *live, const struct timeline *tl, uint8_t device, struct error *err);
 void live_fini(struct live *live);
+/* Is a block that was there before `moment` not yet freed? */
+bool live_is(const struct live *live, uint32_t block, uint32_t moment);
+/* The last one at or before `moment`. */
+const struct live_keyframe *live_keyframe(const struct live *live, uint32_t moment);
 /* False: host memory exhausted; the set is then empty. */
 bool live_at(const struct live *live, uint32_t moment, struct live_set *set);
 

@@ -8,7 +8,7 @@
 #include "timeline.h"
 #include "xalloc.h"
 
-static unsigned group_of_block(const struct lod *lod, uint32_t block) {
+unsigned lod_group(const struct lod *lod, uint32_t block) {
     unsigned group = lod->group_of ? lod->group_of[block] : lod->tl->blocks.at[block].category;
     return group < LOD_GROUPS ? group : CATEGORY_UNKNOWN;
 }
@@ -20,7 +20,7 @@ static void add_block(const struct lod *lod, uint32_t block, bool plus, struct l
         return;
     uint64_t bytes = lod->tl->blocks.at[block].block_bytes;
     uint64_t delta = plus ? bytes : 0 - bytes;
-    s->group[group_of_block(lod, block)] += delta;
+    s->group[lod_group(lod, block)] += delta;
     s->total += delta;
 }
 

@@ -58,6 +58,8 @@ bool lod_build(struct lod *lod, const struct timeline *tl, uint8_t device, const
                struct error *err);
 void lod_fini(struct lod *lod);
 
+/* A block of the timeline: below LOD_GROUPS. */
+unsigned lod_group(const struct lod *lod, uint32_t block);
 /* The state at a moment (clamped to the last). */
 void lod_state_at(const struct lod *lod, uint32_t moment, struct lod_state *state);
 /* Over the moments first .. end - 1, not empty, inside the timeline. */

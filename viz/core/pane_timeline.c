@@ -264,11 +264,10 @@ static void draw_marks(struct app *app, struct draw_list *list, const struct plo
 /* Both on the same scale, the second in the lower half, its events under those of the first that
  * they match. */
 static void draw_below(struct app *app, struct draw_list *list) {
-    struct rect upper = app->layout.plot, lower = upper;
-    int gap = app_px(app, 6);
-    upper.h = (upper.h - gap) / 2;
-    lower.y += upper.h + gap;
-    lower.h -= upper.h + gap;
+    struct rect upper = app_plot_rect(app), lower = app->layout.plot;
+    int taken = upper.h + app_px(app, 6);
+    lower.y += taken;
+    lower.h -= taken;
     struct plot_frame a = {&upper, &app->view, &app->a, app->plot.first.at};
     struct plot_frame b = {&lower, &app->view, &app->b, app->plot.second.at};
     draw_one(app, list, &a);

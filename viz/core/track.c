@@ -37,6 +37,7 @@ bool track_build(struct track *track, const struct timeline *tl, uint8_t device,
         return false;
     if (live_build(&track->live, tl, device, err) && owners_init(&track->owners, tl, err) &&
         peaks_find(&track->lod, &track->peaks, err)) {
+        streams_init(&track->streams, &track->lod, &track->live);
         if (build_lanes(track))
             return true;
         error_host_memory(err);
@@ -48,6 +49,7 @@ bool track_build(struct track *track, const struct timeline *tl, uint8_t device,
 void track_fini(struct track *track) {
     lod_fini(&track->lod);
     live_fini(&track->live);
+    streams_fini(&track->streams);
     owners_fini(&track->owners);
     for (int i = 0; i < TRACK_LANES; i++)
         array_fini(&track->lanes[i]);

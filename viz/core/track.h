@@ -13,6 +13,7 @@
 #include "lod.h"
 #include "owners.h"
 #include "peaks.h"
+#include "streams.h"
 
 struct error;
 struct timeline;
@@ -24,6 +25,7 @@ struct track {
     uint8_t device;
     struct lod lod;
     struct live live;
+    struct streams streams; /* begun: streams_build */
     struct owners owners;
     struct peaks peaks;
     ARRAY(uint32_t) lanes[TRACK_LANES]; /* phases by depth, in order of their beginning */
