@@ -150,13 +150,17 @@ static void expect_pieces(const struct plot_frame *frame, const struct column *c
             const struct timeline_block *b = &tl->blocks.at[alive.ids[i]];
             if (b->category != g || (double)b->block_bytes < pixel)
                 continue;
-            struct piece p = {plot_y(frame, (double)(below + b->block_bytes)),
-                              plot_y(frame, (double)below), alive.ids[i], (uint8_t)g};
+            struct piece p = {.top = plot_y(frame, (double)(below + b->block_bytes)),
+                              .bottom = plot_y(frame, (double)below),
+                              .block = alive.ids[i],
+                              .group = (uint8_t)g};
             assert_true(array_push(&want->list, p));
             below += b->block_bytes;
         }
-        struct piece rest = {plot_y(frame, (double)(start + column->group[g])),
-                             plot_y(frame, (double)below), TIMELINE_NONE, (uint8_t)g};
+        struct piece rest = {.top = plot_y(frame, (double)(start + column->group[g])),
+                             .bottom = plot_y(frame, (double)below),
+                             .block = TIMELINE_NONE,
+                             .group = (uint8_t)g};
         assert_true(array_push(&want->list, rest));
         below = start + column->group[g];
     }
@@ -212,10 +216,10 @@ static size_t check_columns(struct app *app, struct pieces *want) {
     struct rect r = app_plot_rect(app);
     size_t blocks = 0;
     assert_true(app_read_plot(app, &app->plot, &app->view, r.w));
-    struct plot_frame frame = {&r, &app->view, &app->a, app->plot.first.at};
+    struct plot_frame frame = app_plot_frame(app, &r, false);
     for (int x = 0; x < r.w; x += 149) {
         expect_pieces(&frame, &frame.columns[x], want);
-        assert_true(pieces_read(&app->cursor_a, &frame, &frame.columns[x], &app->pieces));
+        assert_true(pieces_read(&app->blocks_a, &frame, &frame.columns[x], &app->pieces));
         assert_pieces(&app->pieces, want);
         blocks += check_hits(app, r.x + x, want);
     }

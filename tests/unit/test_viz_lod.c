@@ -91,7 +91,9 @@ static void check_columns(const struct lod *lod, const struct brute *b, enum rul
     struct ruler ruler = ruler_of(lod, mode);
     uint32_t edges[701];
     struct column columns[700];
-    column_edges(&ruler, view, width, edges);
+    struct column_grid grid = {0};
+    column_grid_move(&grid, &ruler, view, width);
+    column_edges(&ruler, &grid, 0, width, edges);
     column_read_all(lod, edges, width, columns);
     for (int i = 0; i < width; i++) {
         uint64_t sum = 0;
@@ -133,7 +135,9 @@ TEST(no_zoom_loses_a_spike) {
             uint32_t edges[701];
             struct column columns[700];
             uint64_t highest = 0;
-            column_edges(&ruler, &view, 700, edges);
+            struct column_grid grid = {0};
+            column_grid_move(&grid, &ruler, &view, 700);
+            column_edges(&ruler, &grid, 0, 700, edges);
             column_read_all(&lod, edges, 700, columns);
             for (int i = 0; i < 700; i++)
                 highest = columns[i].max > highest ? columns[i].max : highest;
@@ -158,7 +162,9 @@ TEST(every_moment_is_in_exactly_one_column) {
     uint32_t edges[301];
     ruler_limits(&ruler, &limits);
     view_fit_x(&view, &limits);
-    column_edges(&ruler, &view, 300, edges);
+    struct column_grid grid = {0};
+    column_grid_move(&grid, &ruler, &view, 300);
+    column_edges(&ruler, &grid, 0, 300, edges);
     assert_int_equal(edges[0], 0);
     assert_int_equal(edges[300], lod.moments);
     int aligned = 0;
@@ -213,7 +219,9 @@ TEST(an_empty_timeline_is_one_moment) {
     struct column columns[4];
     ruler_limits(&ruler, &limits);
     view_fit_x(&view, &limits);
-    column_edges(&ruler, &view, 4, edges);
+    struct column_grid grid = {0};
+    column_grid_move(&grid, &ruler, &view, 4);
+    column_edges(&ruler, &grid, 0, 4, edges);
     column_read_all(&lod, edges, 4, columns);
     for (int i = 0; i < 4; i++)
         assert_bytes_equal(columns[i].group[CATEGORY_PARAMETER], 512);

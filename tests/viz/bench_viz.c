@@ -60,7 +60,7 @@ static void bench_view(struct app *app, struct canvas *canvas, const char *what,
             app->cursor =
                 (uint32_t)((uint64_t)app->a.lod.moments * (uint64_t)(i * 37 % FRAMES) / FRAMES);
         else
-            app->plot.valid = false; /* as a pan does */
+            plot_cache_drop(&app->plot); /* as a pan does */
         frame(app, &list, canvas, &draw[i], &paint[i]);
         whole[i] = draw[i] + paint[i];
     }

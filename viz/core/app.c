@@ -4,6 +4,7 @@
 #include "app_state.h"
 #include "error.h"
 #include "pane.h"
+#include "plot.h"
 #include "text.h"
 #include "timeline.h"
 #include "xalloc.h"
@@ -13,12 +14,13 @@ static bool build_tracks(struct app *app, const struct app_options *options,
                          struct error *err) {
     if (!track_build(&app->a, first, options->device, err))
         return false;
-    streams_cursor_init(&app->cursor_a, &app->a.streams);
+    streams_cursor_init(&app->blocks_a, &app->a.streams);
     if (!second)
         return true;
     if (!track_build(&app->b, second, options->device, err) ||
         !align_build(&app->align, first, second, err))
         return false;
+    streams_cursor_init(&app->blocks_b, &app->b.streams);
     app->has_b = true;
     return true;
 }
@@ -70,18 +72,15 @@ struct app *app_create(const struct app_options *options, const struct timeline 
     return app;
 }
 
-static void fini_cache(struct plot_cache *cache) {
-    array_fini(&cache->edges);
-    array_fini(&cache->first);
-    array_fini(&cache->second);
-}
-
 void app_destroy(struct app *app) {
     if (!app)
         return;
-    fini_cache(&app->plot);
-    fini_cache(&app->overview);
-    streams_cursor_fini(&app->cursor_a);
+    plot_cache_fini(&app->plot);
+    plot_cache_fini(&app->overview);
+    streams_cursor_fini(&app->blocks_a);
+    streams_cursor_fini(&app->blocks_b);
+    plot_layer_fini(&app->layers[0]);
+    plot_layer_fini(&app->layers[1]);
     array_fini(&app->pieces.list);
     array_fini(&app->live.ids);
     align_fini(&app->align);
@@ -180,32 +179,15 @@ bool app_read_owners(struct app *app) {
     return app->owners_valid;
 }
 
-static bool same_view(const struct plot_cache *cache, const struct view *view, enum ruler_mode mode,
-                      int width) {
-    return cache->valid && cache->width == width && cache->mode == mode &&
-           cache->view.x0 == view->x0 && cache->view.x1 == view->x1;
+bool app_read_plot(struct app *app, struct plot_cache *cache, const struct view *view, int width) {
+    struct plot_source source = {app_ruler(app), app->has_b ? &app->b.lod : NULL, &app->align};
+    return plot_cache_read(cache, &source, view, width);
 }
 
-bool app_read_plot(struct app *app, struct plot_cache *cache, const struct view *view, int width) {
-    struct ruler ruler = app_ruler(app);
-    if (same_view(cache, view, ruler.mode, width))
-        return true;
-    size_t columns = (size_t)width;
-    cache->valid = false;
-    if (!array_reserve(&cache->edges, columns + 1) || !array_reserve(&cache->first, columns) ||
-        (app->has_b && !array_reserve(&cache->second, columns)))
+bool app_settle_view(struct app *app) {
+    if (!app_read_plot(app, &app->plot, &app->view, app->layout.plot.w))
         return false;
-    column_edges(&ruler, view, width, cache->edges.at);
-    column_read_all(&app->a.lod, cache->edges.at, width, cache->first.at);
-    if (app->has_b) {
-        for (size_t i = 0; i <= columns; i++)
-            cache->edges.at[i] = align_map(&app->align, cache->edges.at[i]);
-        column_read_all(&app->b.lod, cache->edges.at, width, cache->second.at);
-    }
-    cache->view = *view;
-    cache->mode = ruler.mode;
-    cache->width = width;
-    cache->valid = true;
+    column_grid_view(&app->plot.grid, &app->view);
     return true;
 }
 
@@ -214,6 +196,15 @@ struct rect app_plot_rect(const struct app *app) {
     if (app->has_b && app->compare == COMPARE_BELOW)
         r.h = (r.h - app_px(app, 6)) / 2;
     return r;
+}
+
+struct plot_frame app_plot_frame(struct app *app, const struct rect *rect, bool second) {
+    return (struct plot_frame){.rect = rect,
+                               .view = &app->view,
+                               .track = second ? &app->b : &app->a,
+                               .columns = second ? app->plot.second.at : app->plot.first.at,
+                               .blocks = second ? &app->blocks_b : &app->blocks_a,
+                               .phase = (int)(app->plot.grid.first & 7)};
 }
 
 uint32_t app_cursor_b(const struct app *app) {
@@ -230,6 +221,7 @@ int app_cursor_x(const struct app *app) {
 bool app_frame(struct app *app, struct draw_list *list, struct error *err) {
     draw_start(list, app->width, app->height);
     draw_rect(list, 0, 0, app->width, app->height, app_theme(app)->ground);
+    list->failed = !app_settle_view(app);
     for (size_t i = 0; panes[i]; i++) {
         const struct rect *place = panes[i]->place(app);
         if (place->w > 0 && place->h > 0)

@@ -41,6 +41,10 @@ void app_input(struct app *app, const struct input *input);
 bool app_frame(struct app *app, struct draw_list *list, struct error *err);
 struct font *app_font(struct app *app);
 
+/* For a window: keeps the plots as pixels, to which INPUT_TICKs add bands of blocks, each for 6 ms at
+ * most by this clock (NULL: as long as it takes). Without it each app_frame draws all anew. */
+void app_use_layers(struct app *app, uint64_t (*clock_ns)(void));
+bool app_is_busy(const struct app *app);  /* ticks have something to do */
 bool app_is_dirty(const struct app *app); /* since the last app_frame */
 bool app_is_playing(const struct app *app);
 bool app_wants_quit(const struct app *app);

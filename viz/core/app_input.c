@@ -193,6 +193,7 @@ static void wheel(struct app *app, const struct input *in) {
 }
 
 static void tick(struct app *app, uint32_t milliseconds) {
+    app_work(app, milliseconds);
     if (!app->playing)
         return;
     struct ruler ruler = app_ruler(app);

@@ -11,6 +11,8 @@
 #include "layout.h"
 #include "pane.h"
 #include "pieces.h"
+#include "plot_cache.h"
+#include "plot_layer.h"
 #include "ruler.h"
 #include "selection.h"
 #include "streams.h"
@@ -28,16 +30,6 @@ enum drag_mode {
     DRAG_ZOOM,
     DRAG_RANGE,
     DRAG_SPLIT /* a border between panes: app->split */
-};
-
-/* Columns of both timelines for one view and width; read anew only when those change. */
-struct plot_cache {
-    bool valid;
-    struct view view;
-    enum ruler_mode mode;
-    int width;
-    ARRAY(uint32_t) edges;
-    ARRAY(struct column) first, second;
 };
 
 struct app {
@@ -82,8 +74,12 @@ struct app {
     double play_position;
 
     struct plot_cache plot, overview;
-    struct streams_cursor cursor_a; /* of the first timeline's blocks */
-    struct pieces pieces;           /* of the column read last */
+    struct streams_cursor blocks_a, blocks_b;
+    struct pieces pieces; /* of the column read last */
+    /* for a window: the plots as pixels, refined while time passes (app_work.c) */
+    bool layered;
+    struct plot_layer layers[2];
+    uint64_t (*clock_ns)(void);
     struct layout layout;
     bool dirty, quit;
     enum app_request request;
@@ -105,8 +101,14 @@ void app_relayout(struct app *app);
 /* Reads the owners at the cursor unless they are there already. */
 bool app_read_owners(struct app *app);
 bool app_read_plot(struct app *app, struct plot_cache *cache, const struct view *view, int width);
+/* Moves the view by less than a pixel onto the grid of its columns, which a pan keeps. */
+bool app_settle_view(struct app *app);
 /* Where the first timeline's bands are: the plot, or its upper half. */
 struct rect app_plot_rect(const struct app *app);
+/* The columns that app->plot holds, of the first or the second timeline; `rect` is borrowed. */
+struct plot_frame app_plot_frame(struct app *app, const struct rect *rect, bool second);
+/* What builds and refines itself, for a slice of time; `ms` have passed since the last one. */
+void app_work(struct app *app, uint32_t ms);
 uint32_t app_cursor_b(const struct app *app); /* the second timeline's moment under the cursor */
 int app_cursor_x(const struct app *app);      /* pixels; outside the plot when not visible */
 /* What bands show besides the columns: bytes below the first band. */

@@ -1,25 +1,62 @@
 /* column.c: see column.h. */
 #include "column.h"
 
-#include "ruler.h"
 #include "view.h"
 
 enum { WIDE = 8 * LOD_BUCKET };
 
-static void round_edges(int width, uint32_t *edges) {
-    uint32_t before = edges[0]; /* unrounded */
-    for (int i = 1; i < width; i++) {
-        uint32_t here = edges[i];
-        if (here - before >= WIDE && edges[i + 1] - here >= WIDE)
-            edges[i] = here / LOD_BUCKET * LOD_BUCKET;
-        before = here;
-    }
+static bool is_near(double a, double b, double most) {
+    return a - b < most && b - a < most;
 }
 
-void column_edges(const struct ruler *ruler, const struct view *view, int width, uint32_t *edges) {
-    for (int i = 0; i <= width; i++)
-        edges[i] = ruler_lower(ruler, view_position(view, i, width));
-    round_edges(width, edges);
+/* To the nearest column, but at the ends of the trace outwards. */
+static int64_t first_column(const struct column_grid *grid, const struct ruler *ruler,
+                            const struct view *view) {
+    struct view_limits limits;
+    ruler_limits(ruler, &limits);
+    double column = (view->x0 - grid->origin) / grid->scale;
+    double slack = 0.001, up = 0.5;
+    if (view->x0 <= limits.first + grid->scale * slack)
+        up = slack;
+    else if (view->x1 >= limits.last - grid->scale * slack)
+        up = 1 - slack;
+    int64_t whole = (int64_t)(column + up);
+    return (double)whole > column + up ? whole - 1 : whole;
+}
+
+bool column_grid_move(struct column_grid *grid, const struct ruler *ruler, const struct view *view,
+                      int width) {
+    double scale = (view->x1 - view->x0) / width;
+    if (grid->width == width && grid->mode == ruler->mode &&
+        is_near(scale * width, grid->scale * width, grid->scale / 64) &&
+        is_near(view->x0, grid->origin, grid->scale * (1 << 30))) {
+        grid->first = first_column(grid, ruler, view);
+        return true;
+    }
+    *grid = (struct column_grid){view->x0, scale, 0, width, ruler->mode};
+    return false;
+}
+
+void column_grid_view(const struct column_grid *grid, struct view *view) {
+    view->x0 = grid->origin + grid->scale * (double)grid->first;
+    view->x1 = grid->origin + grid->scale * (double)(grid->first + grid->width);
+}
+
+static uint32_t edge(const struct ruler *ruler, const struct column_grid *grid, int64_t column) {
+    return ruler_lower(ruler, grid->origin + grid->scale * (double)column);
+}
+
+void column_edges(const struct ruler *ruler, const struct column_grid *grid, int from, int count,
+                  uint32_t *edges) {
+    int64_t column = grid->first + from;
+    uint32_t before = edge(ruler, grid, column - 1), here = edge(ruler, grid, column);
+    for (int i = 0; i <= count; i++) {
+        uint32_t after = edge(ruler, grid, column + i + 1);
+        bool wide = here - before >= WIDE && after - here >= WIDE;
+        edges[i] = wide ? here / LOD_BUCKET * LOD_BUCKET : here;
+        before = here;
+        here = after;
+    }
 }
 
 void column_read(const struct lod *lod, uint32_t first, uint32_t end, struct column *out) {

@@ -3,8 +3,13 @@
  * list; a failed allocation is remembered in `failed` and the list stays valid.
  *
  * DRAW_BANDS and DRAW_STEPS carry one value a pixel column: `data` indexes `values`.
- *   bands  w columns of `count` + 1 rising edges (y falling), bottom edge first; style i fills edge
- * i .. i + 1 steps  w columns of y: a line that follows them */
+ *   bands   w columns of `count` + 1 rising edges (y falling), bottom edge first; style i fills edge
+ * i .. i + 1
+ *   steps   w columns of y: a line that follows them
+ *   blocks  over bands, w columns of pieces: w + 1 values, where in `pieces` each begins
+ *
+ * DRAW_PIXELS is a picture that is painted already, and must outlive the list: for windows; files
+ * have what it shows as bands and blocks. */
 #ifndef DRAW_H
 #define DRAW_H
 
@@ -13,11 +18,22 @@
 #include <stdint.h>
 
 #include "array.h"
+#include "piece.h"
 #include "theme.h"
 
 struct text;
 
-enum draw_kind { DRAW_RECT, DRAW_LINE, DRAW_TEXT, DRAW_CLIP, DRAW_UNCLIP, DRAW_BANDS, DRAW_STEPS };
+enum draw_kind {
+    DRAW_RECT,
+    DRAW_LINE,
+    DRAW_TEXT,
+    DRAW_CLIP,
+    DRAW_UNCLIP,
+    DRAW_BANDS,
+    DRAW_BLOCKS,
+    DRAW_STEPS,
+    DRAW_PIXELS
+};
 
 struct draw_command {
     enum draw_kind kind;
@@ -27,7 +43,10 @@ struct draw_command {
     bool bold, dashed;
     int count;           /* bands */
     size_t data, length; /* values or bytes of text */
-    uint32_t separator;  /* bands: their top edge; 0 = none */
+    uint32_t separator;  /* bands, blocks: their top edge; 0 = none */
+    int phase;           /* bands, blocks: which column of their patterns the first one is */
+    const uint32_t *pixels;
+    size_t pitch; /* pixels a row */
 };
 
 struct draw_list {
@@ -35,7 +54,8 @@ struct draw_list {
     ARRAY(struct draw_command) commands;
     ARRAY(int32_t) values;
     ARRAY(char) chars;
-    ARRAY(struct band_style) styles; /* bands: `size` is the first of theirs */
+    ARRAY(struct band_style) styles; /* bands, blocks: `size` is the first of theirs */
+    ARRAY(struct piece) pieces;
     bool failed;
 };
 
@@ -54,7 +74,16 @@ void draw_clip(struct draw_list *list, int x, int y, int w, int h);
 void draw_unclip(struct draw_list *list);
 /* Room for w * (count + 1) edges, to be filled at once; NULL when there is no memory. */
 int32_t *draw_bands(struct draw_list *list, int x, int y, int w, int h, int count,
-                    const struct band_style *styles, uint32_t separator);
+                    const struct band_style *styles, uint32_t separator, int phase);
+/* Followed by draw_blocks_column for each column from 0 on, unless it is false: no memory. */
+bool draw_blocks(struct draw_list *list, int x, int y, int w, int h, int count,
+                 const struct band_style *styles, uint32_t separator, int phase);
+void draw_blocks_column(struct draw_list *list, int column, const struct piece *pieces,
+                        size_t count);
+const struct piece *draw_blocks_at(const struct draw_list *list, const struct draw_command *command,
+                                   int column, size_t *count);
+void draw_pixels(struct draw_list *list, int x, int y, int w, int h, const uint32_t *pixels,
+                 size_t pitch);
 int32_t *draw_steps(struct draw_list *list, int x, int y, int w, int h, int thickness, bool dashed,
                     uint32_t color);
 

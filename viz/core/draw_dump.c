@@ -19,6 +19,32 @@ static void dump_columns(const struct draw_list *list, const struct draw_command
     }
 }
 
+static bool same_pieces(const struct draw_list *list, const struct draw_command *c, int x, int y) {
+    size_t count, other;
+    const struct piece *a = draw_blocks_at(list, c, x, &count);
+    const struct piece *b = draw_blocks_at(list, c, y, &other);
+    bool same = count == other;
+    for (size_t i = 0; same && i < count; i++)
+        same = a[i].top == b[i].top && a[i].bottom == b[i].bottom && a[i].block == b[i].block;
+    return same;
+}
+
+static void dump_blocks(const struct draw_list *list, const struct draw_command *c,
+                        struct text *out) {
+    for (int x = 0, end; x < c->w; x = end) {
+        size_t count;
+        const struct piece *pieces = draw_blocks_at(list, c, x, &count);
+        for (end = x + 1; end < c->w && same_pieces(list, c, x, end); end++) {
+        }
+        if (count == 0)
+            continue;
+        text_format(out, "  %d..%d:", x, end - 1);
+        for (size_t i = 0; i < count; i++)
+            text_format(out, " %u:%d-%d", pieces[i].block, pieces[i].bottom, pieces[i].top);
+        text_add(out, "\n");
+    }
+}
+
 static void dump_command(const struct draw_list *list, const struct draw_command *c,
                          struct text *out) {
     switch (c->kind) {
@@ -44,6 +70,13 @@ static void dump_command(const struct draw_list *list, const struct draw_command
     case DRAW_BANDS:
         text_format(out, "bands %d %d %dx%d %d\n", c->x, c->y, c->w, c->h, c->count);
         dump_columns(list, c, (size_t)c->count + 1, out);
+        break;
+    case DRAW_BLOCKS:
+        text_format(out, "blocks %d %d %dx%d\n", c->x, c->y, c->w, c->h);
+        dump_blocks(list, c, out);
+        break;
+    case DRAW_PIXELS:
+        text_format(out, "pixels %d %d %dx%d\n", c->x, c->y, c->w, c->h);
         break;
     case DRAW_STEPS:
         text_format(out, "steps %d %d %dx%d thickness %d%s #%08x\n", c->x, c->y, c->w, c->h,

@@ -27,7 +27,7 @@ static void draw_swatch(const struct legend *l, enum category category) {
     struct app *app = l->app;
     int size = app_px(app, 11), x = l->x + app_px(app, 4), y = l->y + (l->row - size) / 2;
     struct band_style style = theme_band(category);
-    int32_t *edges = draw_bands(l->list, x, y, size, size, 1, &style, 0);
+    int32_t *edges = draw_bands(l->list, x, y, size, size, 1, &style, 0, 0);
     for (int i = 0; edges && i < size; i++) {
         edges[2 * i] = y + size;
         edges[2 * i + 1] = y;
@@ -107,7 +107,7 @@ static void draw_limit_key(const struct legend *l, enum limit_key key) {
     int size = app_px(app, 11), x = l->x + app_px(app, 4), y = l->y + l->row / 2;
     if (key == KEY_OF_UNUSED) {
         struct band_style style = {theme->plot, PATTERN_HATCH, theme->hatch};
-        int32_t *edges = draw_bands(l->list, x, y - size / 2, size, size, 1, &style, 0);
+        int32_t *edges = draw_bands(l->list, x, y - size / 2, size, size, 1, &style, 0, 0);
         for (int i = 0; edges && i < size; i++) {
             edges[2 * i] = y - size / 2 + size;
             edges[2 * i + 1] = y - size / 2;

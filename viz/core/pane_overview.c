@@ -48,7 +48,8 @@ static void draw(struct app *app, struct draw_list *list) {
         list->failed = true;
         return;
     }
-    struct plot_frame frame = {&r, &whole, &app->a, app->overview.first.at};
+    struct plot_frame frame = {
+        .rect = &r, .view = &whole, .track = &app->a, .columns = app->overview.first.at};
     draw_clip(list, r.x, r.y, r.w, r.h);
     plot_bands(app, list, &frame);
     if (!app->picture)

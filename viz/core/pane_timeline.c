@@ -17,21 +17,15 @@ static const struct rect *place(const struct app *app) {
     return &app->layout.timeline;
 }
 
-static void draw_byte_axis(struct app *app, struct draw_list *list, const struct plot_frame *frame,
-                           bool lines) {
+static void draw_byte_labels(struct app *app, struct draw_list *list,
+                             const struct plot_frame *frame) {
     const struct rect *r = frame->rect;
-    int most = r->h / app_px(app, 44);
-    struct axis axis =
-        axis_ticks(AXIS_BYTES, frame->view->y0, frame->view->y1, most > 1 ? most : 2);
+    struct axis axis = plot_byte_axis(app, frame);
     int gutter = r->x - app->layout.timeline.x, half = font_line(app->font, app_small(app)) / 2;
     for (int i = 0; i < axis.count; i++) {
         char text[AXIS_TEXT_BYTES];
         double value = axis.first + i * axis.step;
         int y = plot_y(frame, value);
-        if (lines) {
-            draw_rect(list, r->x, y, r->w, 1, app_theme(app)->grid);
-            continue;
-        }
         axis_text(AXIS_BYTES, value, axis.step, text);
         int width = font_width(app->font, text, strlen(text), app_small(app), false);
         if (gutter > 0 && y - half >= r->y - half && y + half <= r->y + r->h + half)
@@ -236,14 +230,17 @@ static void draw_zoom_range(struct app *app, struct draw_list *list) {
     draw_rect(list, a, r->y, b - a + 1, r->h, (app_theme(app)->accent & 0xffffff) | 0x40000000);
 }
 
-static void draw_one(struct app *app, struct draw_list *list, const struct plot_frame *frame) {
+static void draw_one(struct app *app, struct draw_list *list, const struct plot_frame *frame,
+                     struct plot_layer *layer) {
     const struct rect *r = frame->rect;
-    draw_rect(list, r->x, r->y, r->w, r->h, app_theme(app)->plot);
-    draw_byte_axis(app, list, frame, true);
-    draw_byte_axis(app, list, frame, false);
+    draw_byte_labels(app, list, frame);
+    if (!app->layered)
+        plot_ground(app, list, frame);
+    else if (plot_layer_update(app, layer, frame))
+        draw_pixels(list, r->x, r->y, r->w, r->h, layer->pixels.at, (size_t)layer->width);
+    else
+        list->failed = true;
     draw_clip(list, r->x, r->y, r->w, r->h);
-    plot_bands(app, list, frame);
-    plot_reserved(app, list, frame);
     plot_names(app, list, frame);
     draw_capacity(app, list, frame);
     draw_unclip(list);
@@ -268,10 +265,9 @@ static void draw_below(struct app *app, struct draw_list *list) {
     int taken = upper.h + app_px(app, 6);
     lower.y += taken;
     lower.h -= taken;
-    struct plot_frame a = {&upper, &app->view, &app->a, app->plot.first.at};
-    struct plot_frame b = {&lower, &app->view, &app->b, app->plot.second.at};
-    draw_one(app, list, &a);
-    draw_one(app, list, &b);
+    struct plot_frame a = app_plot_frame(app, &upper, false), b = app_plot_frame(app, &lower, true);
+    draw_one(app, list, &a, &app->layers[0]);
+    draw_one(app, list, &b, &app->layers[1]);
     const struct plot_frame *const frames[2] = {&a, &b};
     struct plates plates[2] = {{.bounds = &upper}, {.bounds = &lower}};
     for (int i = 0; i < 2; i++) {
@@ -299,10 +295,10 @@ static void draw(struct app *app, struct draw_list *list) {
         draw_below(app, list);
         return;
     }
-    struct plot_frame frame = {r, &app->view, &app->a, app->plot.first.at};
-    draw_one(app, list, &frame);
+    struct plot_frame frame = app_plot_frame(app, r, false);
+    draw_one(app, list, &frame, &app->layers[0]);
     if (app->has_b && app->compare == COMPARE_OVERLAY) {
-        struct plot_frame over = {r, &app->view, &app->b, app->plot.second.at};
+        struct plot_frame over = app_plot_frame(app, r, true);
         draw_clip(list, r->x, r->y, r->w, r->h);
         plot_line(app, list, &over, app_context(app));
         draw_unclip(list);

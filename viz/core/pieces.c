@@ -28,12 +28,13 @@ static bool add(struct stack *s, double bytes, uint32_t block, int group) {
     if (bytes <= 0 || top <= s->frame->view->y0 || bottom >= s->frame->view->y1)
         return true;
     struct piece piece = {clamp(s->frame, plot_y(s->frame, top)),
-                          clamp(s->frame, plot_y(s->frame, bottom)), block, (uint8_t)group};
+                          clamp(s->frame, plot_y(s->frame, bottom)), block, (uint8_t)group, false};
     return piece.top >= piece.bottom || array_push(&s->out->list, piece);
 }
 
 static bool add_group(struct stack *s, const struct live_list *live, int group, uint64_t bytes) {
     double end = s->bottom + (double)bytes;
+    size_t below = s->out->list.count;
     for (uint32_t i = live->first[group]; i != LIVE_NO_SLOT; i = live->slots.at[i].next) {
         const struct live_slot *slot = &live->slots.at[i];
         double size = (double)slot->bytes;
@@ -42,7 +43,11 @@ static bool add_group(struct stack *s, const struct live_list *live, int group, 
         if (!add(s, size, slot->block, group))
             return false;
     }
-    return add(s, end - s->bottom, TIMELINE_NONE, group);
+    if (!add(s, end - s->bottom, TIMELINE_NONE, group))
+        return false;
+    if (s->out->list.count > below)
+        array_last(&s->out->list)->ends = true;
+    return true;
 }
 
 bool pieces_read(struct streams_cursor *cursor, const struct plot_frame *frame,

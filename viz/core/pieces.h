@@ -15,16 +15,11 @@
 #include <stdint.h>
 
 #include "array.h"
+#include "piece.h"
 
 struct column;
 struct plot_frame;
 struct streams_cursor;
-
-struct piece {
-    int32_t top, bottom; /* pixels of the picture, inside the plot; top < bottom */
-    uint32_t block;      /* TIMELINE_NONE: the rest */
-    uint8_t group;
-};
 
 struct pieces {
     ARRAY(struct piece) list; /* from the bottom up */

@@ -2,6 +2,8 @@
 #include "plot.h"
 
 #include "app_state.h"
+#include "axis.h"
+#include "timeline.h"
 
 int plot_y(const struct plot_frame *frame, double bytes) {
     const struct rect *r = frame->rect;
@@ -44,9 +46,72 @@ void plot_bands(struct app *app, struct draw_list *list, const struct plot_frame
         styles[i] = style_of(app, i);
     const struct rect *r = frame->rect;
     uint32_t separator = (app_theme(app)->separator & 0xffffff) | 0xa0000000;
-    int32_t *edges = draw_bands(list, r->x, r->y, r->w, r->h, BANDS, styles, separator);
+    int32_t *edges =
+        draw_bands(list, r->x, r->y, r->w, r->h, BANDS, styles, separator, frame->phase);
     for (int i = 0; edges && i < r->w; i++)
         fill_edges(frame, &frame->columns[i], edges + (size_t)i * (BANDS + 1));
+}
+
+/* Blocks of bands out of focus are not told apart. */
+static bool is_shown(const struct app *app, const struct piece *piece) {
+    return piece->block != TIMELINE_NONE && (app->isolated < 0 || app->isolated == piece->group);
+}
+
+void plot_blocks(struct app *app, struct draw_list *list, const struct plot_frame *frame) {
+    struct band_style styles[CATEGORY_COUNT];
+    for (int i = 0; i < CATEGORY_COUNT; i++)
+        styles[i] = style_of(app, i);
+    const struct rect *r = frame->rect;
+    struct pieces *pieces = &app->pieces;
+    uint32_t separator = (app_theme(app)->separator & 0xffffff) | 0xa0000000;
+    if (!draw_blocks(list, r->x, r->y, r->w, r->h, CATEGORY_COUNT, styles, separator, frame->phase))
+        return;
+    for (int i = 0; i < r->w && !list->failed; i++) {
+        if (!pieces_read(frame->blocks, frame, &frame->columns[i], pieces)) {
+            list->failed = true;
+            return;
+        }
+        size_t kept = 0;
+        for (size_t k = 0; k < pieces->list.count; k++)
+            if (is_shown(app, &pieces->list.at[k]))
+                pieces->list.at[kept++] = pieces->list.at[k];
+        draw_blocks_column(list, i, pieces->list.at, kept);
+    }
+}
+
+/* How far the total goes down inside each column. */
+static void draw_minimum(struct app *app, struct draw_list *list, const struct plot_frame *frame) {
+    const struct rect *r = frame->rect;
+    uint32_t color = (app_theme(app)->ground & 0xffffff) | 0xb0000000;
+    int32_t *y = draw_steps(list, r->x, r->y, r->w, r->h, app_px(app, 1), false, color);
+    for (int i = 0; y && i < r->w; i++)
+        y[i] = plot_y(frame, (double)frame->columns[i].min + (double)frame->track->context_bytes);
+}
+
+static void draw_grid(struct app *app, struct draw_list *list, const struct plot_frame *frame) {
+    const struct rect *r = frame->rect;
+    struct axis axis = plot_byte_axis(app, frame);
+    for (int i = 0; i < axis.count; i++)
+        draw_rect(list, r->x, plot_y(frame, axis.first + i * axis.step), r->w, 1,
+                  app_theme(app)->grid);
+}
+
+struct axis plot_byte_axis(const struct app *app, const struct plot_frame *frame) {
+    int most = frame->rect->h / app_px(app, 44);
+    return axis_ticks(AXIS_BYTES, frame->view->y0, frame->view->y1, most > 1 ? most : 2);
+}
+
+void plot_ground(struct app *app, struct draw_list *list, const struct plot_frame *frame) {
+    const struct rect *r = frame->rect;
+    draw_clip(list, r->x, r->y, r->w, r->h);
+    draw_rect(list, r->x, r->y, r->w, r->h, app_theme(app)->plot);
+    draw_grid(app, list, frame);
+    plot_bands(app, list, frame);
+    if (frame->blocks)
+        plot_blocks(app, list, frame);
+    draw_minimum(app, list, frame);
+    plot_reserved(app, list, frame);
+    draw_unclip(list);
 }
 
 void plot_reserved(struct app *app, struct draw_list *list, const struct plot_frame *frame) {

@@ -2,6 +2,7 @@
 #include "raster.h"
 
 #include "draw.h"
+#include "raster_column.h"
 
 enum { CLIPS = 16 };
 
@@ -48,57 +49,50 @@ static void paint_line(struct canvas *canvas, const struct draw_command *c) {
     }
 }
 
-/* Is the pattern's ink here? */
-static int pattern_at(enum pattern pattern, int x, int y) {
-    switch (pattern) {
-    case PATTERN_NONE:
-        return 0;
-    case PATTERN_DIAGONALS:
-        return ((x + y) & 7) < 2;
-    case PATTERN_DOTS:
-        return (x & 3) == 0 && (y & 3) == ((x & 4) ? 0 : 2);
-    case PATTERN_HATCH:
-        return ((x + y) & 7) == 0 || ((x - y) & 7) == 0;
-    }
-    return 0;
-}
-
-static void paint_run(struct canvas *canvas, int x, int y0, int y1,
-                      const struct band_style *style) {
-    uint32_t *at = canvas->pixels + (size_t)y0 * canvas->pitch + x;
-    uint32_t color = style->color & 0xffffff;
-    if (style->pattern == PATTERN_NONE) {
-        for (int y = y0; y < y1; y++, at += canvas->pitch)
-            *at = color;
-        return;
-    }
-    uint32_t ink = raster_blend(color, style->on, 110);
-    for (int y = y0; y < y1; y++, at += canvas->pitch)
-        *at = pattern_at(style->pattern, x, y) ? ink : color;
-}
-
-static void paint_column(struct canvas *canvas, const struct draw_list *list,
-                         const struct draw_command *c, int x, const int32_t *edges) {
-    int low = clamp(c->y + c->h, canvas->y0, canvas->y1), high = clamp(c->y, canvas->y0, low);
-    for (int i = 0; i < c->count; i++) {
-        int bottom = clamp(edges[i], high, low), top = clamp(edges[i + 1], high, bottom);
-        if (top >= bottom)
-            continue;
-        const struct band_style *style = &list->styles.at[c->size + i];
-        paint_run(canvas, x, top, bottom, style);
-        if (c->separator && bottom - top > 2 && top == edges[i + 1]) {
-            uint32_t *at = canvas->pixels + (size_t)top * canvas->pitch + x;
-            *at = raster_blend(*at, c->separator, c->separator >> 24);
-        }
-    }
+/* The column at x of a command's bands or blocks. */
+static struct raster_column column_of(const struct canvas *canvas, const struct draw_list *list,
+                                      const struct draw_command *c, int x) {
+    int low = clamp(c->y + c->h, canvas->y0, canvas->y1);
+    return (struct raster_column){.at = canvas->pixels + x,
+                                  .pitch = canvas->pitch,
+                                  .y0 = clamp(c->y, canvas->y0, low),
+                                  .y1 = low,
+                                  .pattern_x = x - c->x + c->phase,
+                                  .pattern_y = c->y,
+                                  .styles = list->styles.at + c->size,
+                                  .separator = c->separator};
 }
 
 static void paint_bands(struct canvas *canvas, const struct draw_list *list,
                         const struct draw_command *c) {
     int x0 = clamp(c->x, canvas->x0, canvas->x1), x1 = clamp(c->x + c->w, x0, canvas->x1);
     const int32_t *values = list->values.at + c->data;
-    for (int x = x0; x < x1; x++)
-        paint_column(canvas, list, c, x, values + (size_t)(x - c->x) * ((size_t)c->count + 1));
+    for (int x = x0; x < x1; x++) {
+        struct raster_column column = column_of(canvas, list, c, x);
+        raster_column_bands(&column, values + (size_t)(x - c->x) * ((size_t)c->count + 1),
+                            c->count);
+    }
+}
+
+static void paint_blocks(struct canvas *canvas, const struct draw_list *list,
+                         const struct draw_command *c) {
+    int x0 = clamp(c->x, canvas->x0, canvas->x1), x1 = clamp(c->x + c->w, x0, canvas->x1);
+    for (int x = x0; x < x1; x++) {
+        struct raster_column column = column_of(canvas, list, c, x);
+        size_t count;
+        const struct piece *pieces = draw_blocks_at(list, c, x - c->x, &count);
+        for (size_t i = 0; i < count; i++)
+            raster_column_piece(&column, &pieces[i]);
+    }
+}
+
+static void paint_pixels(struct canvas *canvas, const struct draw_command *c) {
+    int x0 = clamp(c->x, canvas->x0, canvas->x1), x1 = clamp(c->x + c->w, x0, canvas->x1);
+    int y0 = clamp(c->y, canvas->y0, canvas->y1), y1 = clamp(c->y + c->h, y0, canvas->y1);
+    for (int y = y0; y < y1 && x1 > x0; y++)
+        memcpy(canvas->pixels + (size_t)y * canvas->pitch + x0,
+               c->pixels + (size_t)(y - c->y) * c->pitch + (x0 - c->x),
+               (size_t)(x1 - x0) * sizeof *canvas->pixels);
 }
 
 /* A step line: in each column from the level before to its own, so that jumps are joined. */
@@ -151,6 +145,12 @@ void raster_paint(struct canvas *canvas, const struct draw_list *list, struct fo
             break;
         case DRAW_BANDS:
             paint_bands(canvas, list, c);
+            break;
+        case DRAW_BLOCKS:
+            paint_blocks(canvas, list, c);
+            break;
+        case DRAW_PIXELS:
+            paint_pixels(canvas, c);
             break;
         case DRAW_STEPS:
             paint_steps(canvas, list, c);

@@ -43,7 +43,7 @@ struct streams {
     const struct live *live;
     struct streams_tier tiers[STREAMS_TIERS]; /* [0] stays empty */
     uint32_t next;                            /* event to be looked at */
-    bool done;
+    bool done, given_up;                      /* the latter: by whoever builds it */
 };
 
 struct streams_cursor {

@@ -3,6 +3,7 @@
 #include "svg.h"
 
 #include "draw.h"
+#include "svg_blocks.h"
 #include "text.h"
 #include "utf8.h"
 
@@ -140,6 +141,11 @@ static void write_command(const struct draw_list *list, const struct draw_comman
         break;
     case DRAW_BANDS:
         write_bands(list, c, out);
+        break;
+    case DRAW_BLOCKS:
+        svg_blocks(list, c, out);
+        break;
+    case DRAW_PIXELS: /* never in a list for a file */
         break;
     case DRAW_STEPS:
         write_steps(list, c, out);

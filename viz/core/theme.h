@@ -41,6 +41,9 @@ struct theme {
 const struct theme *theme_get(enum theme_id id);
 /* THEME_COUNT when there is none. */
 enum theme_id theme_find(const char *name);
+/* One of a few shades of a band's colour, so that a block is told from its neighbours: by its number
+ * alone, the same in every column. */
+uint32_t theme_shade(uint32_t color, uint32_t block);
 struct band_style theme_band(enum category category);
 
 #endif
