@@ -25,12 +25,6 @@ if(TARGET vs_viz_window)
   vs_test(viz_sdl USES viz_window viz_core timeline PRIVATE PkgConfig::SDL2)
 endif()
 
-add_executable(bench_viz EXCLUDE_FROM_ALL viz/bench_viz.c)
-target_compile_definitions(bench_viz PRIVATE _POSIX_C_SOURCE=200809L)
-vs_quote_dir(bench_viz PRIVATE ${CMAKE_SOURCE_DIR}/tests/support)
-target_link_libraries(bench_viz PRIVATE vs_viz_core vs_flags)
-set_target_properties(bench_viz PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-
 if(TARGET vramsim-view)
   set(viz_scenario ${CMAKE_SOURCE_DIR}/scenarios/llama7b.lua)
   add_test(NAME viz_program_xvfb COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/viz/xvfb.sh

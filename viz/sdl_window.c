@@ -32,7 +32,8 @@ struct window {
     int mouse_x, mouse_y; /* pixels, of the last event that told */
     unsigned mods;        /* of the last key event: mouse events have none */
     uint32_t ticks;
-    bool full_screen, exposed;
+    SDL_Event motion; /* the last of several: only that one counts */
+    bool moved, full_screen, exposed;
     char title[256];
 };
 
@@ -81,6 +82,8 @@ static bool open_window(struct window *w, int width, int height, struct error *e
     SDL_SetHint(SDL_HINT_FRAMEBUFFER_ACCELERATION, "0");
     SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1");
     SDL_SetHint(SDL_HINT_RENDER_SCALE_QUALITY, "0");
+    SDL_SetHint(SDL_HINT_IME_SHOW_UI, "1");
+    SDL_SetHint(SDL_HINT_IME_SUPPORT_EXTENDED_TEXT, "1");
     if (SDL_Init(SDL_INIT_VIDEO) != 0)
         return sdl_error(err, "no window can be opened");
     if (is_invisible())
@@ -97,6 +100,11 @@ static bool open_window(struct window *w, int width, int height, struct error *e
     return w->renderer || sdl_error(err, "no renderer");
 }
 
+static uint64_t clock_ns(void) {
+    uint64_t each = SDL_GetPerformanceFrequency(), now = SDL_GetPerformanceCounter();
+    return now / each * 1000000000 + now % each * 1000000000 / each;
+}
+
 struct window *window_create(struct app *app, int width, int height, struct error *err) {
     struct window *w = xcalloc(1, sizeof *w);
     if (!w) {
@@ -104,6 +112,7 @@ struct window *window_create(struct app *app, int width, int height, struct erro
         return NULL;
     }
     w->app = app;
+    app_use_layers(app, clock_ns);
     w->mouse_x = w->mouse_y = -1;
     if (open_window(w, width, height, err) && resize(w, err)) {
         w->exposed = true;
@@ -222,11 +231,6 @@ static bool on_event(struct window *w, const SDL_Event *e, struct error *err) {
         in.mods = w->mods = mods_of(e->key.keysym.mod);
         app_input(w->app, &in);
         break;
-    case SDL_MOUSEMOTION:
-        in.kind = INPUT_MOTION;
-        locate(w, &in, e->motion.x, e->motion.y);
-        app_input(w->app, &in);
-        break;
     case SDL_MOUSEBUTTONDOWN:
     case SDL_MOUSEBUTTONUP:
         on_button(w, &e->button);
@@ -240,6 +244,26 @@ static bool on_event(struct window *w, const SDL_Event *e, struct error *err) {
         break;
     }
     return true;
+}
+
+static void flush_motion(struct window *w) {
+    struct input in = {.kind = INPUT_MOTION};
+    if (!w->moved)
+        return;
+    w->moved = false;
+    locate(w, &in, w->motion.motion.x, w->motion.motion.y);
+    app_input(w->app, &in);
+}
+
+/* Of motions that follow each other the last one is enough. */
+static bool take_event(struct window *w, const SDL_Event *e, struct error *err) {
+    if (e->type == SDL_MOUSEMOTION) {
+        w->motion = *e;
+        w->moved = true;
+        return true;
+    }
+    flush_motion(w);
+    return on_event(w, e, err);
 }
 
 /* The first free name, so that no picture replaces another. */
@@ -323,11 +347,12 @@ static void tick(struct window *w) {
 bool window_step(struct window *w, int wait_ms, struct error *err) {
     SDL_Event event;
     int waited = wait_ms > 0 ? SDL_WaitEventTimeout(&event, wait_ms) : SDL_PollEvent(&event);
-    while (waited) { /* all that are there: motion costs nothing until it is drawn */
-        if (!on_event(w, &event, err))
+    while (waited) { /* all that are there: they cost nothing until they are drawn */
+        if (!take_event(w, &event, err))
             return false;
         waited = SDL_PollEvent(&event);
     }
+    flush_motion(w);
     tick(w);
     struct error failed = {0};
     bool served = serve_request(w, &failed);
@@ -338,9 +363,14 @@ bool window_step(struct window *w, int wait_ms, struct error *err) {
     return true;
 }
 
+/* Nothing to do: until something happens. */
+static int wait_of(const struct app *app) {
+    return app_is_busy(app) ? 1 : app_is_playing(app) ? 16 : 1000;
+}
+
 bool window_run(struct window *w, struct error *err) {
     while (!app_wants_quit(w->app))
-        if (!window_step(w, app_is_playing(w->app) ? 16 : 1000, err))
+        if (!window_step(w, wait_of(w->app), err))
             return false;
     return true;
 }

@@ -45,24 +45,20 @@ static struct alive alive_at(const struct timeline *tl, uint32_t moment) {
 static const uint64_t least[] = {0, 64 << 10, 1 << 20, 16 << 20, 256 << 20};
 
 /* Each group's list is the group's part of `a`, without what is too small. */
-static void assert_list(const struct live_list *list, const struct alive *a, int tier) {
-    const struct timeline *tl = list->lod->tl;
+static void assert_list(const struct streams_cursor *cursor, const struct alive *a, int tier) {
+    const struct timeline *tl = cursor->streams->lod->tl;
     for (unsigned g = 0; g < LOD_GROUPS; g++) {
-        uint32_t slot = list->first[g], before = LIVE_NO_SLOT;
+        size_t at = 0;
         for (size_t i = 0; i < a->count; i++) {
             const struct timeline_block *b = &tl->blocks.at[a->ids[i]];
             if (b->category != g || b->block_bytes < least[tier])
                 continue;
-            assert_true(slot != LIVE_NO_SLOT);
-            const struct live_slot *s = &list->slots.at[slot];
+            assert_true(at < cursor->groups[g].list.count);
+            const struct streams_block *s = &cursor->groups[g].list.at[at++];
             assert_int_equal(s->block, a->ids[i]);
             assert_bytes_equal(s->bytes, b->block_bytes);
-            assert_int_equal(s->previous, before);
-            before = slot;
-            slot = s->next;
         }
-        assert_int_equal(slot, LIVE_NO_SLOT);
-        assert_int_equal(list->last[g], before);
+        assert_int_equal(at, cursor->groups[g].list.count);
     }
 }
 
@@ -99,7 +95,7 @@ static void check_streams(struct timeline *tl, uint32_t slice) {
         int tier = i % 4 == 0 ? (int)fixture_random_below(&random, STREAMS_TIERS) : b.cursor.tier;
         assert_true(streams_seek(&b.cursor, tier, moment));
         struct alive alive = alive_at(tl, b.cursor.moment);
-        assert_list(&b.cursor.list, &alive, tier);
+        assert_list(&b.cursor, &alive, tier);
         free(alive.ids);
     }
     destroy(&b);
@@ -301,7 +297,7 @@ static bool session(void) {
     bool good = built && streams_seek(&cursor, 0, 8000) && streams_seek(&cursor, 2, 5000);
     if (good) {
         struct alive alive = alive_at(tl, 5000);
-        assert_list(&cursor.list, &alive, 2);
+        assert_list(&cursor, &alive, 2);
         free(alive.ids);
     }
     streams_cursor_fini(&cursor);
@@ -328,7 +324,7 @@ TEST(a_build_without_memory_can_be_gone_on_with) {
         for (int tier = 0; tier < STREAMS_TIERS; tier++) {
             assert_true(streams_seek(&b.cursor, tier, moment));
             struct alive alive = alive_at(tl, moment);
-            assert_list(&b.cursor.list, &alive, tier);
+            assert_list(&b.cursor, &alive, tier);
             free(alive.ids);
         }
     destroy(&b);

@@ -32,15 +32,16 @@ static bool add(struct stack *s, double bytes, uint32_t block, int group) {
     return piece.top >= piece.bottom || array_push(&s->out->list, piece);
 }
 
-static bool add_group(struct stack *s, const struct live_list *live, int group, uint64_t bytes) {
+static bool add_group(struct stack *s, const struct streams_cursor *live, int group,
+                      uint64_t bytes) {
     double end = s->bottom + (double)bytes;
     size_t below = s->out->list.count;
-    for (uint32_t i = live->first[group]; i != LIVE_NO_SLOT; i = live->slots.at[i].next) {
-        const struct live_slot *slot = &live->slots.at[i];
-        double size = (double)slot->bytes;
+    for (size_t i = 0; i < live->groups[group].list.count; i++) {
+        const struct streams_block *block = &live->groups[group].list.at[i];
+        double size = (double)block->bytes;
         if (size < s->bytes_per_pixel || s->bottom + size > end) /* the latter: a lying input */
             continue;
-        if (!add(s, size, slot->block, group))
+        if (!add(s, size, block->block, group))
             return false;
     }
     if (!add(s, end - s->bottom, TIMELINE_NONE, group))
@@ -59,7 +60,7 @@ bool pieces_read(struct streams_cursor *cursor, const struct plot_frame *frame,
         return false;
     bool added = add(&s, (double)frame->track->context_bytes, TIMELINE_NONE, CATEGORY_OUTSIDE);
     for (int g = 0; added && g < LOD_GROUPS; g++)
-        added = add_group(&s, &cursor->list, g, column->group[g]);
+        added = add_group(&s, cursor, g, column->group[g]);
     if (!added)
         array_clear(&out->list);
     return added;

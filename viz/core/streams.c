@@ -17,9 +17,9 @@ void streams_init(struct streams *streams, const struct lod *lod, const struct l
 
 void streams_fini(struct streams *streams) {
     for (int i = 0; i < STREAMS_TIERS; i++) {
-        array_fini(&streams->tiers[i].events);
+        array_fini(&streams->tiers[i].blocks);
         array_fini(&streams->tiers[i].keyframes);
-        array_fini(&streams->tiers[i].ids);
+        array_fini(&streams->tiers[i].live);
         array_fini(&streams->tiers[i].set.ids);
     }
 }
@@ -31,74 +31,79 @@ static bool add_keyframe(const struct streams *streams, struct streams_tier *tie
     for (size_t i = 0; i < set->ids.count; i++)
         if (live_is(streams->live, set->ids.at[i], moment))
             set->ids.at[kept++] = set->ids.at[i];
-    struct streams_keyframe keyframe = {moment, (uint32_t)tier->events.count, (uint32_t)kept,
-                                        tier->ids.count};
-    if (!array_reserve_tight(&tier->ids, tier->ids.count + kept) ||
+    set->ids.count = kept;
+    struct streams_keyframe keyframe = {moment, (uint32_t)tier->blocks.count, (uint32_t)kept,
+                                        tier->live.count};
+    if (!array_reserve_tight(&tier->live, tier->live.count + kept) ||
         !array_push(&tier->keyframes, keyframe))
         return false;
-    set->ids.count = kept;
     for (size_t i = 0; i < kept; i++)
-        tier->ids.at[tier->ids.count++] = set->ids.at[i];
-    tier->added = 0;
+        tier->live.at[tier->live.count++] = set->ids.at[i];
     return true;
 }
 
+/* An attempt that failed for want of memory is begun anew. */
 static bool start(struct streams *streams) {
     const struct timeline *tl = streams->lod->tl;
     for (int k = 1; k < STREAMS_TIERS; k++) {
         struct streams_tier *tier = &streams->tiers[k];
-        array_clear(&tier->set.ids); /* of an attempt without memory */
+        array_clear(&tier->set.ids);
+        array_clear(&tier->keyframes);
+        array_clear(&tier->live);
         for (uint32_t i = 0; i < tl->blocks.count; i++)
             if (tl->blocks.at[i].alloc_event == TIMELINE_NONE &&
                 tl->blocks.at[i].device == streams->lod->device &&
                 tl->blocks.at[i].block_bytes >= least[k] && live_is(streams->live, i, 0) &&
                 !array_push(&tier->set.ids, i))
                 return false;
-        array_clear(&tier->keyframes);
-        array_clear(&tier->ids);
         if (!add_keyframe(streams, tier, 0))
             return false;
     }
-    return true;
+    return streams->started = true;
 }
 
-static bool is_of_memory(const struct streams *streams, const struct timeline_event *e) {
-    return (e->kind == EVENT_ALLOC || e->kind == EVENT_FREE_REQUESTED) &&
-           e->device == streams->lod->device && e->ref < streams->lod->tl->blocks.count;
+static bool is_alloc(const struct streams *streams, const struct timeline_event *e) {
+    return e->kind == EVENT_ALLOC && e->device == streams->lod->device &&
+           e->ref < streams->lod->tl->blocks.count;
 }
 
-/* The room for all first: what fails leaves the tier as it was. */
-static bool add_event(const struct streams *streams, struct streams_tier *tier, uint32_t event) {
-    const struct timeline_event *e = &streams->lod->tl->events.at[event];
-    if (tier->added >= STREAMS_STEP && tier->added >= tier->set.ids.count / 2 &&
+static size_t since_keyframe(const struct streams_tier *tier) {
+    return tier->blocks.count - array_last(&tier->keyframes)->position;
+}
+
+/* What fails leaves the tier as if the block had not been seen. */
+static bool add_block(const struct streams *streams, struct streams_tier *tier, uint32_t event,
+                      uint32_t block) {
+    size_t since = since_keyframe(tier);
+    if (since >= STREAMS_STEP && since >= tier->set.ids.count / 2 &&
         !add_keyframe(streams, tier, event))
         return false;
-    if (!array_reserve_tight(&tier->events, tier->events.count + 1) ||
-        (e->kind == EVENT_ALLOC && !array_push(&tier->set.ids, e->ref)))
+    if (!array_reserve_tight(&tier->blocks, tier->blocks.count + 1) ||
+        !array_push(&tier->set.ids, block))
         return false;
-    tier->events.at[tier->events.count++] = event;
-    tier->added++;
+    tier->blocks.at[tier->blocks.count++] =
+        (struct streams_entry){block, event, streams->lod->tl->blocks.at[block].free_event};
     return true;
 }
 
-static bool has_event(const struct streams_tier *tier, uint32_t event) {
-    return tier->events.count > 0 && *array_last(&tier->events) == event;
+static bool has_block(const struct streams_tier *tier, uint32_t block) {
+    return tier->blocks.count > 0 && array_last(&tier->blocks)->block == block;
 }
 
 bool streams_build(struct streams *streams, uint32_t events, struct error *err) {
     const struct timeline *tl = streams->lod->tl;
     size_t left = tl->events.count - streams->next;
     uint32_t end = streams->next + (events < left ? events : (uint32_t)left);
-    if (streams->next == 0 && streams->tiers[1].events.count == 0 && !start(streams))
+    if (!streams->started && !start(streams))
         return error_host_memory(err);
     for (; streams->next < end; streams->next++) {
         const struct timeline_event *e = &tl->events.at[streams->next];
-        if (!is_of_memory(streams, e))
+        if (!is_alloc(streams, e))
             continue;
         uint64_t bytes = tl->blocks.at[e->ref].block_bytes;
         for (int k = 1; k < STREAMS_TIERS && bytes >= least[k]; k++)
-            if (!has_event(&streams->tiers[k], streams->next) &&
-                !add_event(streams, &streams->tiers[k], streams->next))
+            if (!has_block(&streams->tiers[k], e->ref) && /* the attempt before failed later */
+                !add_block(streams, &streams->tiers[k], streams->next, e->ref))
                 return error_host_memory(err);
     }
     streams->done = streams->next == tl->events.count;
@@ -118,11 +123,62 @@ void streams_cursor_init(struct streams_cursor *cursor, const struct streams *st
     memset(cursor, 0, sizeof *cursor);
     cursor->streams = streams;
     cursor->tier = -1;
-    live_list_init(&cursor->list, streams->lod);
 }
 
 void streams_cursor_fini(struct streams_cursor *cursor) {
-    live_list_fini(&cursor->list);
+    for (int g = 0; g < LOD_GROUPS; g++)
+        array_fini(&cursor->groups[g].list);
+}
+
+static void clear(struct streams_cursor *cursor) {
+    for (int g = 0; g < LOD_GROUPS; g++)
+        array_clear(&cursor->groups[g].list);
+}
+
+static bool add(struct streams_cursor *cursor, uint32_t block) {
+    const struct timeline_block *b = &cursor->streams->lod->tl->blocks.at[block];
+    struct streams_block added = {b->block_bytes, block, b->free_event};
+    return array_push(&cursor->groups[lod_group(cursor->streams->lod, block)].list, added);
+}
+
+static bool load(struct streams_cursor *cursor, const uint32_t *ids, size_t count) {
+    clear(cursor);
+    for (size_t i = 0; i < count; i++)
+        if (!add(cursor, ids[i]))
+            return false;
+    return true;
+}
+
+/* Those in the lists are not pending: live_is has let them in. */
+static void drop_freed(struct streams_cursor *cursor, uint32_t moment) {
+    for (int g = 0; g < LOD_GROUPS; g++) {
+        struct streams_block *at = cursor->groups[g].list.at;
+        size_t count = cursor->groups[g].list.count, kept = 0;
+        while (kept < count && at[kept].free_event >= moment)
+            kept++;
+        for (size_t i = kept; i < count; i++) {
+            at[kept] = at[i];
+            kept += at[i].free_event >= moment;
+        }
+        cursor->groups[g].list.count = kept;
+    }
+}
+
+static bool seek_all(struct streams_cursor *cursor, uint32_t moment) {
+    const struct streams *streams = cursor->streams;
+    const struct live_keyframe *keyframe = live_keyframe(streams->live, moment);
+    if (cursor->tier != 0 || cursor->moment > moment || cursor->moment < keyframe->moment) {
+        if (!load(cursor, streams->live->ids.at + keyframe->first, keyframe->count))
+            return false;
+        cursor->moment = keyframe->moment;
+    }
+    drop_freed(cursor, moment);
+    for (uint32_t event = cursor->moment; event < moment; event++) {
+        const struct timeline_event *e = &streams->lod->tl->events.at[event];
+        if (is_alloc(streams, e) && live_is(streams->live, e->ref, moment) && !add(cursor, e->ref))
+            return false;
+    }
+    return true;
 }
 
 static const struct streams_keyframe *keyframe_before(const struct streams_tier *tier,
@@ -138,47 +194,23 @@ static const struct streams_keyframe *keyframe_before(const struct streams_tier 
     return &tier->keyframes.at[low];
 }
 
-static bool load(struct streams_cursor *cursor, const uint32_t *ids, size_t count) {
-    live_list_clear(&cursor->list);
-    for (size_t i = 0; i < count; i++)
-        if (!live_list_add(&cursor->list, ids[i]))
-            return false;
-    return true;
-}
-
-static bool apply(struct streams_cursor *cursor, uint32_t event) {
-    const struct timeline_event *e = &cursor->streams->lod->tl->events.at[event];
-    if (e->kind == EVENT_ALLOC)
-        return live_list_add(&cursor->list, e->ref);
-    live_list_remove(&cursor->list, e->ref);
-    return true;
-}
-
-static bool seek_all(struct streams_cursor *cursor, uint32_t moment) {
-    const struct streams *streams = cursor->streams;
-    const struct live_keyframe *keyframe = live_keyframe(streams->live, moment);
-    if (cursor->tier != 0 || cursor->moment > moment || cursor->moment < keyframe->moment) {
-        if (!load(cursor, streams->live->ids.at + keyframe->first, keyframe->count))
-            return false;
-        cursor->moment = keyframe->moment;
-    }
-    for (uint32_t event = cursor->moment; event < moment; event++)
-        if (is_of_memory(streams, &streams->lod->tl->events.at[event]) && !apply(cursor, event))
-            return false;
-    return true;
-}
-
 static bool seek_tier(struct streams_cursor *cursor, int k, uint32_t moment) {
-    const struct streams_tier *tier = &cursor->streams->tiers[k];
+    const struct streams *streams = cursor->streams;
+    const struct streams_tier *tier = &streams->tiers[k];
     const struct streams_keyframe *keyframe = keyframe_before(tier, moment);
     if (cursor->tier != k || cursor->moment > moment || cursor->moment < keyframe->moment) {
-        if (!load(cursor, tier->ids.at + keyframe->first, keyframe->count))
+        if (!load(cursor, tier->live.at + keyframe->first, keyframe->count))
             return false;
         cursor->position = keyframe->position;
     }
-    while (cursor->position < tier->events.count && tier->events.at[cursor->position] < moment)
-        if (!apply(cursor, tier->events.at[cursor->position++]))
+    drop_freed(cursor, moment);
+    for (; cursor->position < tier->blocks.count; cursor->position++) {
+        const struct streams_entry *entry = &tier->blocks.at[cursor->position];
+        if (entry->alloc_event >= moment)
+            break;
+        if (entry->free_event >= moment && !add(cursor, entry->block))
             return false;
+    }
     return true;
 }
 
