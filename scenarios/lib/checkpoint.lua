@@ -1,6 +1,7 @@
 -- checkpoint.lua: torch.utils.checkpoint of 2.15, both ways, and save_on_cpu. A table with a metatable is not walked for
 -- tensors: what it contains is a weak reference.
 local nn = use "nn"
+local routing = use "routing"
 local checkpoint = {}
 
 local function weak_table(content)
@@ -32,6 +33,7 @@ local function without_reentrant(function_, ...)
     saved_args = torch.tensors_in(...)
   end
   local autocast = torch.autocast_dtype()
+  local drawn = routing.save() -- the values are the same at the second run, so is what is drawn in their place
 
   local recomputation_hook = {
     pack = function(x)
@@ -69,8 +71,10 @@ local function without_reentrant(function_, ...)
     end,
     unpack = function(holder)
       if not frame.is_recomputed then
-        local grad_enabled = torch.is_grad_enabled()
+        local grad_enabled, now = torch.is_grad_enabled(), routing.save()
+        routing.restore(drawn)
         torch.catch_stop(torch.saved_tensors_hooks, recomputation_hook, recompute_fn)
+        routing.restore(now)
         torch.set_grad_enabled(grad_enabled)
         frame.is_recomputed = true
       end
@@ -92,6 +96,7 @@ local CheckpointFunction = torch.autograd_function {
     ctx.holds = keywords
     ctx.autocast = torch.autocast_dtype()
     ctx.requires_grad = input.requires_grad
+    ctx.drawn = routing.save()
     ctx.saved = { input }
     local outputs, more = run_function(input)
     if more then
@@ -103,8 +108,10 @@ local CheckpointFunction = torch.autograd_function {
     local args = { ... }
     local detached_input = tensors[1]:detach()
     detached_input.requires_grad = ctx.requires_grad
-    local grad_enabled = torch.set_grad_enabled(true)
+    local grad_enabled, now = torch.set_grad_enabled(true), routing.save()
+    routing.restore(ctx.drawn)
     local outputs = torch.autocast(ctx.autocast, ctx.run_function, detached_input)
+    routing.restore(now)
     torch.set_grad_enabled(grad_enabled)
     outputs:backward(args[1])
     return detached_input.grad

@@ -199,14 +199,14 @@ rows.phi3 = {
   end,
 }
 
--- Experts of a device without the grouped product: see experts.lua.
-local experts_used = { "experts_used", -1, "experts that get tokens; -1 = all", min = -1 }
+-- How a layer's experts run and what the values would decide: see experts.lua.
+local experts = use("routing").rows
 
 rows.mixtral = {
   architecture = "MixtralForCausalLM",
   aliases = { num_local_experts = "num_experts" },
   theta = 1000000.0,
-  parameters = { experts_used },
+  parameters = experts,
   keys = {
     "vocab_size", 32000, "hidden_size", 4096, "intermediate_size", 14336, "num_hidden_layers", 32, "num_attention_heads", 32,
     "num_key_value_heads", 8, "head_dim", 0, "hidden_act", "silu", "max_position_embeddings", 131072, "tie_word_embeddings", false,
@@ -218,6 +218,10 @@ rows.mixtral = {
       experts = p.num_local_experts,
       experts_per_token = p.num_experts_per_tok,
       experts_used = p.experts_used,
+      experts_implementation = p.experts_implementation,
+      routing = p.routing,
+      routing_seed = p.routing_seed,
+      expert_tokens = p.expert_tokens,
       router_jitter_noise = p.router_jitter_noise,
     })
   end,
@@ -227,7 +231,7 @@ rows.qwen3_moe = {
   architecture = "Qwen3MoeForCausalLM",
   aliases = { num_experts = "num_local_experts" },
   theta = 10000.0,
-  parameters = { experts_used },
+  parameters = experts,
   keys = {
     "vocab_size", 151936, "hidden_size", 2048, "intermediate_size", 6144, "num_hidden_layers", 24, "num_attention_heads", 32,
     "num_key_value_heads", 4, "head_dim", 0, "hidden_act", "silu", "max_position_embeddings", 32768, "tie_word_embeddings", false,
@@ -245,6 +249,10 @@ rows.qwen3_moe = {
       experts = p.num_experts,
       experts_per_token = p.num_experts_per_tok,
       experts_used = p.experts_used,
+      experts_implementation = p.experts_implementation,
+      routing = p.routing,
+      routing_seed = p.routing_seed,
+      expert_tokens = p.expert_tokens,
       expert_width = p.moe_intermediate_size,
       norm_topk_prob = p.norm_topk_prob,
       sparse_step = p.decoder_sparse_step,
@@ -257,7 +265,7 @@ rows.deepseek_v3 = {
   architecture = "DeepseekV3ForCausalLM",
   aliases = { n_routed_experts = "num_local_experts" },
   theta = 10000.0,
-  parameters = { experts_used },
+  parameters = experts,
   keys = {
     "vocab_size", 129280, "hidden_size", 7168, "intermediate_size", 18432, "moe_intermediate_size", 2048, "num_hidden_layers", 61,
     "num_attention_heads", 128, "num_key_value_heads", 128, "n_shared_experts", 1, "n_routed_experts", 256, "kv_lora_rank", 512,
@@ -279,6 +287,10 @@ rows.deepseek_v3 = {
       experts = p.n_routed_experts,
       experts_per_token = p.num_experts_per_tok,
       experts_used = p.experts_used,
+      experts_implementation = p.experts_implementation,
+      routing = p.routing,
+      routing_seed = p.routing_seed,
+      expert_tokens = p.expert_tokens,
       expert_width = p.moe_intermediate_size,
       expert_groups = p.n_group,
       chosen_groups = p.topk_group,

@@ -25,7 +25,6 @@ local own_rows = {
   { "experts", 8, "mixtures: experts a layer", min = 1 },
   { "experts_per_token", 2, "mixtures: experts that a token goes through", min = 1 },
   { "expert_width", 192, "mixtures: width of an expert's MLP (mixtral: intermediate)", min = 1 },
-  { "experts_used", -1, "mixtures: experts that get tokens; -1 = all", min = -1 },
   { "expert_groups", 2, "deepseek_v3: groups of experts", min = 1 },
   { "chosen_groups", 1, "deepseek_v3: groups that a token may choose from", min = 1 },
   { "shared_experts", 1, "deepseek_v3: experts that every token goes through", min = 1 },

@@ -1,6 +1,7 @@
--- experts.lua: mixtures of experts in Transformers 5.24 (integrations/moe.py): tokens sorted by expert, then one grouped
--- product for all experts. Sizes do not depend on the routing; how many experts get tokens (routing.lua) matters to
--- devices that run a product an expert.
+-- experts.lua: mixtures of experts in Transformers 5.24 (integrations/moe.py), by its experts_implementation. grouped_mm: tokens
+-- sorted by expert, then one grouped product for all experts; sizes do not depend on the routing; how many experts get
+-- tokens (routing.lua) matters to devices that run a product an expert. batched_mm: each token's own copy of its experts'
+-- weights. eager: a loop over the experts that got tokens, with as many rows as tokens.
 local nn = use "nn"
 local routing = use "routing"
 local llama = use "llama"
@@ -11,7 +12,12 @@ local experts = {}
 local Experts = nn.class()
 experts.Experts = Experts
 function Experts:init(config)
-  self.num_experts, self.experts_used = config.experts, routing.chooser(config)
+  self.num_experts, self.implementation = config.experts, config.experts_implementation or "grouped_mm"
+  if self.implementation == "eager" then
+    self.tokens_of_experts = routing.counter(config)
+  else
+    self.experts_used = routing.chooser(config)
+  end
   self.gate_up_proj = nn.Parameter(torch.empty({ config.experts, 2 * config.expert_width, config.hidden }))
   self.down_proj = nn.Parameter(torch.empty({ config.experts, config.hidden, config.expert_width }))
   self.act_fn = hf.activation(config.activation or "silu")
@@ -31,8 +37,48 @@ local function grouped_linear(input, weight, offs, used)
   return out
 end
 
--- grouped_mm_experts_forward
-function Experts:forward(hidden_states, top_k_index, top_k_weights)
+-- nonzero's rows with the count that the routing says
+local function where(mask, count)
+  local found = mask:nonzero(count)
+  return found:select(1, 0), found:select(1, 1)
+end
+
+-- the classes' own forward
+local function eager_experts_forward(self, hidden_states, top_k_index, top_k_weights)
+  local counts, hits = self.tokens_of_experts(hidden_states:size(0)), 0
+  for _, count in ipairs(counts) do
+    hits = hits + (count > 0 and 1 or 0)
+  end
+  local final_hidden_states = torch.zeros_like(hidden_states)
+  local expert_mask, expert_hit
+  local grad_enabled = torch.set_grad_enabled(false)
+  do
+    local num_tokens, top_k, classes = top_k_index:size(0), top_k_index:size(1), self.num_experts + 1
+    expert_mask = torch.zeros({ num_tokens, top_k, classes }, torch.int64) -- one_hot
+    expert_mask:scatter_(-1, top_k_index:unsqueeze(-1), 1)
+    expert_hit = torch.gt(expert_mask:view(-1, classes):sum(0), 0):nonzero(hits) -- the sum over the two others of its dims
+    expert_mask = expert_mask:permute(2, 1, 0)
+  end
+  torch.set_grad_enabled(grad_enabled)
+  local rows, hit = expert_hit:unbind(0), 0
+  for expert, count in ipairs(counts) do
+    if count > 0 then
+      hit = hit + 1
+      local expert_idx = rows[hit]:select(0, 0)
+      expert_idx:eq(self.num_experts):item()
+      local top_k_pos, token_idx = where(expert_mask:select(0, expert - 1), count)
+      local current_state = hidden_states:index(token_idx)
+      local gate, up = torch.linear(current_state, self.gate_up_proj:select(0, expert - 1)):chunk(2, -1)
+      local current_hidden_states = self.act_fn(gate) * up
+      current_hidden_states = torch.linear(current_hidden_states, self.down_proj:select(0, expert - 1))
+      current_hidden_states = current_hidden_states * top_k_weights:unsqueeze(-1):index_pairs(token_idx, top_k_pos)
+      final_hidden_states:index_add_(0, token_idx, current_hidden_states:to(final_hidden_states.dtype))
+    end
+  end
+  return final_hidden_states
+end
+
+local function grouped_mm_experts_forward(self, hidden_states, top_k_index, top_k_weights)
   local num_top_k, num_tokens, hidden_dim = top_k_index:size(-1), hidden_states:size(0), hidden_states:size(-1)
   local sample_weights = top_k_weights:reshape(-1)
   local expert_ids = top_k_index:reshape(-1)
@@ -52,6 +98,11 @@ function Experts:forward(hidden_states, top_k_index, top_k_weights)
   weighted_out = weighted_out:index(inv_perm)
   local final_hidden_states = weighted_out:view(num_tokens, num_top_k, hidden_dim):sum(1)
   return final_hidden_states:to(hidden_states.dtype)
+end
+
+local implementations = { eager = eager_experts_forward, grouped_mm = grouped_mm_experts_forward }
+function Experts:forward(...)
+  return implementations[self.implementation](self, ...)
 end
 
 -- ---- Mixtral (models/mixtral/modeling_mixtral.py) ----

@@ -17,16 +17,17 @@ static uint64_t div_up(uint64_t a, uint64_t b) {
 
 /* Tiles of the int64 forms by the architecture whose code a wheel brings (cards of 8.9 run its 8.6
  * code): CUB 3.2's tuning_radix_sort.cuh (onesweep) and tuning_unique_by_key.cuh, threads times
- * items. */
+ * items; those of a selection were read off recordings of nonzero() with 31 sizes a card. */
 struct tiles {
     uint32_t from; /* compute capability */
-    uint64_t sort, unique;
+    uint64_t sort, unique, select;
 };
 
-static const struct tiles tilings[] = {{90, 384 * 12, 448 * 11},
-                                       {86, 384 * 10, 64 * 5},
-                                       {80, 384 * 10, 192 * 7},
-                                       {0, 256 * 11, 64 * 5}};
+static const struct tiles tilings[] = {{100, 384 * 12, 448 * 11, 3520},
+                                       {90, 384 * 12, 448 * 11, 4224},
+                                       {86, 384 * 10, 64 * 5, 640},
+                                       {80, 384 * 10, 192 * 7, 2304},
+                                       {0, 256 * 11, 64 * 5, 640}};
 
 static const struct tiles *tiles_of(const struct device *device) {
     const struct tiles *row = tilings;
@@ -68,4 +69,19 @@ uint64_t cub_scan_bytes(uint64_t n) {
 
 uint64_t cub_scan4_bytes(uint64_t n) {
     return tile_states(n, 128 * 15, 4);
+}
+
+/* tuning_reduce.cuh: tiles of 256 threads with 16 items; up to one of them, one block. Above, five
+ * blocks for each that the card holds at once keep a sum each (dispatch_reduce.cuh); how many it
+ * holds, the kernel's registers aside, is a matter of threads. */
+uint64_t cub_sum_bytes(const struct device *device, uint64_t n) {
+    if (n <= UINT64_C(256) * 16)
+        return 1;
+    uint64_t blocks =
+        UINT64_C(5) * device->multiprocessors * (device->threads_per_multiprocessor / 256);
+    return ALIGN - 1 + aligned(blocks * 4);
+}
+
+uint64_t cub_select_bytes(const struct device *device, uint64_t n) {
+    return tile_states(n, tiles_of(device)->select, 4);
 }

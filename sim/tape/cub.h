@@ -15,5 +15,9 @@ uint64_t cub_unique_bytes(const struct device *device, uint64_t n);
 uint64_t cub_scan_bytes(uint64_t n);
 /* The same of 4-byte values */
 uint64_t cub_scan4_bytes(uint64_t n);
+/* DeviceReduce::Sum of n flags to an int32 */
+uint64_t cub_sum_bytes(const struct device *device, uint64_t n);
+/* DeviceSelect::Flagged of n numbers */
+uint64_t cub_select_bytes(const struct device *device, uint64_t n);
 
 #endif

@@ -175,12 +175,12 @@ static void backward_div(struct tape *tape, struct node *node, struct tensor **g
         return;
     }
     struct tensor *grad = grads[0], *other = node->saved[0];
-    if (node_wants(node, 1)) { /* -grad * ((self / other) / other) */
-        struct tensor *negative = elementwise(tape, "neg", grad->dtype, &grad, 1);
+    if (node_wants(node, 1)) { /* -grad * ((self / other) / other), the right side first */
         struct tensor *in[2] = {node->saved[1], other};
         struct tensor *ratio = elementwise(tape, "div", aten_result_type(in[0], in[1]), in, 2);
         in[0] = ratio;
         struct tensor *ratio2 = elementwise(tape, "div", ratio->dtype, in, 2);
+        struct tensor *negative = elementwise(tape, "neg", grad->dtype, &grad, 1);
         in[0] = negative;
         in[1] = ratio2;
         out[1] = elementwise(tape, "mul", aten_result_type(in[0], in[1]), in, 2);

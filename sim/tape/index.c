@@ -10,12 +10,29 @@ enum { SMALL_SORT = 4096 };
 
 /* ---- rows by index ---- */
 
-/* index_put_(accumulate=True): the linear index is made in two steps, then sorted together with its
- * origin, so that equal ones can be summed (Indexing.cu index_put_with_sort_kernel). */
-static void accumulate_rows(struct tape *tape, struct tensor *into, unsigned dim, int64_t n,
-                            struct tensor *grad) {
-    struct tensor *wrapped = aten_new_int64s(tape, n), *linear = aten_new_int64s(tape, n);
-    tensor_unref(tape, wrapped);
+/* computeLinearIndex (Indexing.cu): an index is wrapped, then multiplied by its dim's stride; those
+ * of further dims are added to the first's. */
+static struct tensor *linear_index(struct tape *tape, unsigned indexed, int64_t n) {
+    struct tensor *linear = NULL;
+    for (unsigned i = 0; i < indexed; i++) {
+        struct tensor *wrapped = aten_new_int64s(tape, n), *index = aten_new_int64s(tape, n);
+        tensor_unref(tape, wrapped);
+        if (!linear) {
+            linear = index;
+            continue;
+        }
+        elementwise_(tape, "add", linear, &index, 1);
+        tensor_unref(tape, index);
+    }
+    return linear;
+}
+
+/* index_put_(accumulate=True) by `indexed` indices, the last of `dim`: the linear index is sorted
+ * together with its origin, so that equal ones can be summed (Indexing.cu
+ * index_put_with_sort_kernel). */
+static void accumulate_rows(struct tape *tape, struct tensor *into, unsigned dim, unsigned indexed,
+                            int64_t n, struct tensor *grad) {
+    struct tensor *linear = linear_index(tape, indexed, n);
     struct tensor *values = aten_contiguous(tape, grad);
     struct tensor *sorted = aten_new_int64s(tape, n), *origin = aten_new_int64s(tape, n),
                   *range = aten_new_int64s(tape, n);
@@ -34,13 +51,14 @@ static void accumulate_rows(struct tape *tape, struct tensor *into, unsigned dim
     tensor_unref(tape, linear);
 }
 
-/* saved[0] = indices; args: [0] dim */
+/* saved[0] = indices; args: [0] the last dim indexed, [1] how many are */
 static void backward_index(struct tape *tape, struct node *node, struct tensor **grads,
                            struct tensor **out) {
     int64_t n = shape_numel(&node->saved[0]->shape);
     out[0] = aten_full(tape, &node->edges[0].shape, grads[0]->dtype);
     if (n > 0)
-        accumulate_rows(tape, out[0], (unsigned)node->args[0], n, grads[0]);
+        accumulate_rows(tape, out[0], (unsigned)node->args[0], (unsigned)node->args[1], n,
+                        grads[0]);
 }
 
 static const struct backward_op index_backward = {"IndexBackward0", backward_index};
@@ -64,11 +82,47 @@ static void run_index(struct tape *tape, struct op_call *call) {
             for (unsigned k = 0; k < indices->shape.ndim; k++)
                 shape.size[shape.ndim++] = indices->shape.size[k];
     struct node *node = node_create(tape, &index_backward, &t, 1, 1);
-    if (node)
+    if (node) {
         node->args[0] = dim;
+        node->args[1] = 1;
+    }
     node_save(tape, node, 0, indices);
     struct tensor *out = tape_new(tape, t->dtype, &shape);
     tape_kernel(tape, "index", 0, 2 * tensor_nbytes(out) + tensor_nbytes(indices), t->dtype);
+    node_set_output(node, out, 0);
+    node_finish(tape, node);
+    op_give(call, out);
+}
+
+/* self[rows, columns]: one element of the first two dims a pair */
+static void run_index_pairs(struct tape *tape, struct op_call *call) {
+    struct tensor *t = call->arg[0].tensor, *rows = call->arg[1].tensor,
+                  *columns = call->arg[2].tensor;
+    if (t->shape.ndim < 2 || rows->shape.ndim != 1 || !shape_equal(&rows->shape, &columns->shape) ||
+        dtype_is_float(rows->dtype) || dtype_is_float(columns->dtype)) {
+        char a[128], b[128], c[128];
+        tape_fail(
+            tape, ERROR_BAD_SCENARIO,
+            "index_pairs: wants 2 or more dims and two lists of as many integers, found %s by "
+            "%s and %s",
+            shape_format(&t->shape, a, sizeof a), shape_format(&rows->shape, b, sizeof b),
+            shape_format(&columns->shape, c, sizeof c));
+        op_give(call, tensor_ref(t));
+        return;
+    }
+    struct shape shape = {.ndim = t->shape.ndim - 1, .size = {rows->shape.size[0]}};
+    for (unsigned i = 1; i < shape.ndim; i++)
+        shape.size[i] = t->shape.size[i + 1];
+    struct node *node = node_create(tape, &index_backward, &t, 1, 1);
+    if (node) {
+        node->args[0] = 1;
+        node->args[1] = 2;
+    }
+    node_save(tape, node, 0, rows);
+    node_save(tape, node, 1, columns);
+    struct tensor *out = tape_new(tape, t->dtype, &shape);
+    tape_kernel(tape, "index", 0,
+                2 * tensor_nbytes(out) + tensor_nbytes(rows) + tensor_nbytes(columns), t->dtype);
     node_set_output(node, out, 0);
     node_finish(tape, node);
     op_give(call, out);
@@ -98,6 +152,51 @@ static void run_index_copy_(struct tape *tape, struct op_call *call) {
                   shape_format(&source->shape, a, sizeof a), shape_format(&t->shape, b, sizeof b));
     }
     tape_kernel(tape, "index_copy", 0, tensor_nbytes(index) + 2 * tensor_nbytes(source), t->dtype);
+    op_give(call, tensor_ref(t));
+}
+
+/* The source's gradient is the result's rows by index (derivatives.yaml index_add, which keeps the
+ * index and the source for its shape). saved[0] = index, saved[1] = source; args: [0] dim */
+static void backward_index_add(struct tape *tape, struct node *node, struct tensor **grads,
+                               struct tensor **out) {
+    if (node_wants(node, 0))
+        out[0] = tensor_ref(grads[0]);
+    if (!node_wants(node, 1))
+        return;
+    struct shape shape = grads[0]->shape;
+    shape.size[node->args[0]] = node->edges[1].shape.size[node->args[0]];
+    out[1] = tape_new(tape, grads[0]->dtype, &shape);
+    tape_kernel(tape, "index_select", 0, 2 * tensor_nbytes(out[1]), out[1]->dtype);
+}
+
+static const struct backward_op index_add_backward = {"IndexAddBackward0", backward_index_add};
+
+/* self.index_add_(dim, index, source) (Indexing.cu index_add_cuda_impl: one kernel) */
+static void run_index_add_(struct tape *tape, struct op_call *call) {
+    struct tensor *t = call->arg[0].tensor, *index = call->arg[2].tensor,
+                  *source = call->arg[3].tensor, *in[2] = {t, source};
+    unsigned dim = op_dim(tape, call, &call->arg[1]);
+    struct shape shape = t->shape;
+    if (shape.ndim > 0)
+        shape.size[dim] = shape_numel(&index->shape);
+    if (dtype_is_float(index->dtype) || source->dtype != t->dtype ||
+        !shape_equal(&source->shape, &shape)) {
+        char a[128], b[128];
+        tape_fail(tape, ERROR_BAD_SCENARIO, "index_add_: source %s %s does not fit self %s %s",
+                  dtype_name(source->dtype), shape_format(&source->shape, a, sizeof a),
+                  dtype_name(t->dtype), shape_format(&t->shape, b, sizeof b));
+        op_give(call, tensor_ref(t));
+        return;
+    }
+    struct node *node = node_create(tape, &index_add_backward, in, 2, 1);
+    if (node)
+        node->args[0] = dim;
+    node_save(tape, node, 0, index);
+    node_save(tape, node, 1, source);
+    tape_kernel(tape, "index_add", (uint64_t)shape_numel(&source->shape),
+                tensor_nbytes(index) + 3 * tensor_nbytes(source), t->dtype);
+    node_rebase(tape, node, t);
+    node_finish(tape, node);
     op_give(call, tensor_ref(t));
 }
 
@@ -229,14 +328,15 @@ static void backward_copy_slice(struct tape *tape, struct node *node, struct ten
                                        node->edges[1].shape.size[node->args[0]]);
     strides_contiguous(&slice->shape, stride);
     struct tensor *copy = aten_clone_strided(tape, slice, stride);
-    if (node_wants(node, 0)) {
-        struct tensor *zeros = aten_full(tape, &slice->shape, slice->dtype);
+    struct tensor *zeros =
+        node_wants(node, 0) ? aten_full(tape, &slice->shape, slice->dtype) : NULL;
+    if (node_wants(node, 1))
+        out[1] = aten_to(tape, copy, node->edges[1].dtype);
+    if (zeros) {
         elementwise_(tape, "copy", slice, &zeros, 1);
         out[0] = tensor_ref(whole);
         tensor_unref(tape, zeros);
     }
-    if (node_wants(node, 1))
-        out[1] = aten_to(tape, copy, node->edges[1].dtype);
     tensor_unref(tape, copy);
     tensor_unref(tape, slice);
     tensor_unref(tape, whole);
@@ -275,10 +375,15 @@ static void run_copy_slice_(struct tape *tape, struct op_call *call) {
 const struct op ops_index[] = {
     {"index", "self:T indices:T dim:i=0", AUTOCAST_NONE, "self[indices] along a dim", run_index,
      NULL},
+    {"index_pairs", "self:T rows:T columns:T", AUTOCAST_NONE,
+     "self[rows, columns]: an element of the first two dims a pair", run_index_pairs,
+     "aten::index"},
     {"index_put_", "self:T indices:T values:T", AUTOCAST_NONE, "self[indices] = values",
      run_index_put_, NULL},
     {"index_copy_", "self:T dim:i index:T source:T", AUTOCAST_NONE,
      "source at the indices of a dim", run_index_copy_, NULL},
+    {"index_add_", "self:T dim:i index:T source:T", AUTOCAST_NONE,
+     "source added at the indices of a dim", run_index_add_, NULL},
     {"scatter_", "self:T dim:i index:T value:f", AUTOCAST_NONE, "a number at the indices of a dim",
      run_scatter_, NULL},
     {"max", "self:T dim:i? keepdim:b=0", AUTOCAST_NONE,

@@ -8,6 +8,7 @@ static const struct op *const tables[] = {
     ops_norm,      ops_dropout,   ops_split,       ops_index,      ops_grouped,   ops_float8,
     ops_format,    ops_conv,      ops_norm_batch,  ops_pool,       ops_rnn,       ops_unbind,
     ops_masked,    ops_dims,      ops_norm_group,  ops_upsample,   ops_quantized, ops_einsum,
+    ops_nonzero,
 };
 
 const struct op *op_row(size_t index) {

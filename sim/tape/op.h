@@ -55,7 +55,7 @@ extern const struct op ops_index[], ops_grouped[], ops_float8[];
 extern const struct op ops_format[], ops_conv[], ops_norm_batch[], ops_pool[], ops_rnn[],
     ops_unbind[], ops_masked[], ops_dims[], ops_einsum[];
 extern const struct op ops_norm_group[], ops_overwrite[], ops_norm_vector[], ops_upsample[],
-    ops_quantized[];
+    ops_quantized[], ops_nonzero[];
 
 extern const char *const op_dtype_marker; /* text of a dtype argument that was given */
 

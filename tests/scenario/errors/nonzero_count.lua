@@ -1,0 +1,1 @@
+torch.zeros({ 2, 3 }, torch.int64):nonzero(7)
