@@ -135,7 +135,9 @@ static int run(struct app *app, const struct view_options *o, struct error *err)
 
 /* As `vramsim replay` does it: the card alone is the change, beside other settings it is of both. */
 static bool open_replay(const struct view_options *o, struct timeline *out[2], struct error *err) {
-    const struct what_if change = {o->source.alloc_settings, o->source.allocator, o->source.device};
+    const struct what_if change = {.settings = o->source.alloc_settings,
+                                   .allocator = o->source.allocator,
+                                   .device = o->source.device};
     struct source_options options = o->source;
     struct source_result base;
     struct replay_result result;

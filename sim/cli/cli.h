@@ -36,10 +36,11 @@ struct cli {
     struct source_options source;
     const char *output, *json, *csv, *png, *svg, *size, *theme, *lang;
     const char *max_requests, *max_instructions, *max_memory; /* as given; NULL: not said */
-    const char *at;      /* the moment that --at names; NULL: none */
-    uint64_t need_bytes; /* of --need; 0: none */
-    int width, height;   /* of --size, in pixels; 0: not said */
-    double tolerance;    /* < 0: none given */
+    const char *at;         /* the moment that --at names; NULL: none */
+    uint64_t need_bytes;    /* of --need; 0: none */
+    double memory_fraction; /* a trace's program had set; 0: not said */
+    int width, height;      /* of --size, in pixels; 0: not said */
+    double tolerance;       /* < 0: none given */
     bool summary, quiet, all, help_scenario, help;
     enum cli_when view, colour;
     bool shows_replay;                        /* the viewer opens the first file and its replay */

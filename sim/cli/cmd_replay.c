@@ -59,7 +59,12 @@ static void write_head(const struct replayed *r, struct text *out) {
     text_add(out, "\n");
 }
 
-static void write_reproduced(const struct replay_device_result *d, struct text *out) {
+static bool collects_garbage(const struct timeline *tl) {
+    return strstr(settings_of(tl), "garbage_collection_threshold") != NULL;
+}
+
+static void write_reproduced(const struct replayed *r, const struct replay_device_result *d,
+                             struct text *out) {
     text_format(
         out,
         "  addresses %llu of %llu equal, %llu from the cache; segments %llu of %llu; layout at the "
@@ -70,6 +75,10 @@ static void write_reproduced(const struct replay_device_result *d, struct text *
     if (d->first.found)
         text_format(out, "  first difference at event %u\n    recorded: %s\n    model:    %s\n",
                     d->first.event, d->first.recorded, d->first.model);
+    if (d->first.found && collects_garbage(r->base->timeline) && r->change.memory_fraction == 0)
+        text_add(out, "note: garbage_collection_threshold acts below the memory fraction that the "
+                      "program set, which no trace tells:\n      --memory-fraction FRACTION "
+                      "--device NAME say it\n");
 }
 
 /* What the reader must know of a recording to judge the model's column. */
@@ -262,7 +271,7 @@ static bool write_device(const struct replayed *r, const struct replay_device_re
     if (ok && text) {
         pair_report_text(&pair, cli_width(), r->reproduce ? 0 : CHART_HEIGHT, text);
         if (r->reproduce)
-            write_reproduced(d, text);
+            write_reproduced(r, d, text);
         write_notes(r, d, &pair, text);
         write_moments(r, moments, count, text, NULL);
     }
@@ -342,14 +351,15 @@ static int replay_one(struct cli *cli, const struct source_result *base) {
     struct progress progress = {.what = "replaying", .interrupted = cli->interrupted};
     struct source_options options = cli->source;
     options.user = &progress;
-    struct replayed r = {
-        .cli = cli,
-        .base = base,
-        .change = {cli->source.alloc_settings, cli->source.allocator, cli->source.device}};
-    r.reproduce = !r.change.settings && !r.change.allocator && !r.change.device;
+    struct replayed r = {.cli = cli,
+                         .base = base,
+                         .change = {cli->source.alloc_settings, cli->source.allocator,
+                                    cli->source.device, cli->memory_fraction}};
+    r.reproduce = !r.change.settings && !r.change.allocator &&
+                  (!r.change.device || r.change.memory_fraction > 0);
     if (r.reproduce && !cli_has_history(cli->files[0], base->timeline, &err))
         return cli_fail(&err);
-    bool ok = r.reproduce ? what_if_reproduce(&options, base, &r.result, &err)
+    bool ok = r.reproduce ? what_if_reproduce(&options, base, &r.change, &r.result, &err)
                           : what_if_run(cli->files[0], &options, base, &r.change, &r.result, &err);
     progress_clear(&progress);
     if (!ok)
@@ -378,6 +388,11 @@ static bool check_options(const struct cli *cli, struct error *err) {
         return error_set(err, ERROR_USAGE,
                          "%s tells of PyTorch's own allocator: without --allocator",
                          cli->at ? "--at" : "--need");
+    if (cli->memory_fraction > 0 && (cli->all || source_is_scenario(cli->files[0])))
+        return error_set(err, ERROR_USAGE,
+                         "--memory-fraction says what the program of a trace "
+                         "had set: %s",
+                         cli->all ? "without --all" : "a scenario sets it by itself");
     if (cli->source.set_count > 0 && !source_is_scenario(cli->files[0]))
         return error_set(err, ERROR_USAGE, "%s: a trace has no parameters to --set", cli->files[0]);
     return true;

@@ -26,6 +26,7 @@ enum option_id {
     OPT_LANG,
     OPT_AT,
     OPT_NEED,
+    OPT_MEMORY_FRACTION,
     OPT_SUMMARY,
     OPT_QUIET,
     OPT_ALL,
@@ -73,6 +74,8 @@ static const struct option options[] = {
      "fragmentation then: peak, reserved (its peak), oom, start, end or an event's number"},
     {OPT_NEED, "--need", "SIZE", " run info replay ",
      "and what must go for a request of that size, e.g. 512MiB"},
+    {OPT_MEMORY_FRACTION, "--memory-fraction", "FRACTION", " replay ",
+     "what a trace's program set (set_per_process_memory_fraction); with --device, its card"},
     {OPT_SUMMARY, "--summary", NULL, " run ", "also the table of torch.cuda.memory_summary()"},
     {OPT_QUIET, "--quiet", NULL, " run validate info replay ", "no report on the terminal"},
     {OPT_ALL, "--all", NULL, " replay ", "try the useful settings and rank them"},
@@ -127,6 +130,15 @@ static bool parse_tolerance(const char *text, double *out, struct error *err) {
                          text);
     *out = v / 100;
     return true;
+}
+
+static bool parse_fraction(const char *text, double *out, struct error *err) {
+    char *end;
+    *out = strtod(text, &end);
+    return (end != text && *end == '\0' && *out > 0 && *out <= 1) ||
+           error_set(err, ERROR_USAGE,
+                     "--memory-fraction '%s': expected more than 0 and at most 1, such as 0.9",
+                     text);
 }
 
 static bool parse_need(const char *text, uint64_t *out, struct error *err) {
@@ -209,6 +221,8 @@ static bool apply(struct cli *cli, const struct option *o, const char *value, st
         break;
     case OPT_NEED:
         return parse_need(value, &cli->need_bytes, err);
+    case OPT_MEMORY_FRACTION:
+        return parse_fraction(value, &cli->memory_fraction, err);
     case OPT_SUMMARY:
         cli->summary = true;
         break;

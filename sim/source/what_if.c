@@ -62,6 +62,15 @@ static bool run_again(const char *path, const struct source_options *options,
 
 /* --- a trace, replayed --- */
 
+static bool resolve_device(const char *name, struct device *device, struct replay_config *config,
+                           struct error *err) {
+    if (!device_parse(name, device, err))
+        return false;
+    config->total_bytes = device->total_bytes;
+    config->capacity_bytes = device->total_bytes - device->context_bytes;
+    return true;
+}
+
 static bool resolve(const struct source_options *options, const struct timeline *tl,
                     const struct what_if *change, struct alloc_settings *settings,
                     struct device *device, struct replay_config *config, struct error *err) {
@@ -81,13 +90,8 @@ static bool resolve(const struct source_options *options, const struct timeline 
         config->settings = settings;
         config->settings_text = change->settings;
     }
-    if (change->device) {
-        if (!device_parse(change->device, device, err))
-            return false;
-        config->total_bytes = device->total_bytes;
-        config->capacity_bytes = device->total_bytes - device->context_bytes;
-    }
-    return true;
+    config->memory_fraction = change->memory_fraction;
+    return !change->device || resolve_device(change->device, device, config, err);
 }
 
 /* The new timeline is on the card asked for. */
@@ -149,12 +153,17 @@ bool what_if_run(const char *path, const struct source_options *options,
 }
 
 bool what_if_reproduce(const struct source_options *options, const struct source_result *base,
-                       struct replay_result *out, struct error *err) {
-    struct replay_config config = {
-        .reproduce = true, .progress = options->progress, .progress_user = options->user};
-    if (base->memory_fraction < 1) /* of a trace it is not known: 0 */
+                       const struct what_if *was, struct replay_result *out, struct error *err) {
+    struct device device;
+    struct replay_config config = {.reproduce = true,
+                                   .memory_fraction = was->memory_fraction,
+                                   .progress = options->progress,
+                                   .progress_user = options->user};
+    if (base->memory_fraction < 1 && config.memory_fraction == 0) /* 0: of a trace */
         config.memory_fraction = base->memory_fraction;
     if (options->framework && !(config.framework = framework_find(options->framework, err)))
+        return false;
+    if (was->device && !resolve_device(was->device, &device, &config, err))
         return false;
     return replay_run(base->timeline, &config, out, err);
 }

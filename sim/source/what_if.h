@@ -17,6 +17,9 @@ struct what_if {
     const char *settings;  /* PYTORCH_ALLOC_CONF */
     const char *allocator; /* a row of alloc.h's table */
     const char *device;
+    /* What the program of a trace had set by set_per_process_memory_fraction: no trace tells; 0: nothing
+     * known. It is no change: with it, `device` is the card that was. */
+    double memory_fraction;
 };
 
 /* The run as it was: a trace is read, a scenario is run with default settings. `options` as for
@@ -29,9 +32,10 @@ bool what_if_base(const char *path, const struct source_options *options,
 bool what_if_run(const char *path, const struct source_options *options,
                  const struct source_result *base, const struct what_if *change,
                  struct replay_result *out, struct error *err);
-/* The run as it was through the native allocator's model: every answer must be equal. */
+/* The run as it was through the native allocator's model: every answer must be equal. Of `was` counts
+ * what no trace tells: memory_fraction and, with it, the device. */
 bool what_if_reproduce(const struct source_options *options, const struct source_result *base,
-                       struct replay_result *out, struct error *err);
+                       const struct what_if *was, struct replay_result *out, struct error *err);
 /* Whose defaults and keys the settings of a trace have: the release asked for, else the trace's, else
  * the newest. */
 const struct framework *what_if_rules(const struct source_options *options,
