@@ -14,11 +14,12 @@
 
 static void send_entry(struct caching *al, struct alloc_entry *entry,
                        const struct segment *segment) {
-    const struct pool *pool = segment->home->pool;
-    entry->stream = segment->home->stream;
-    entry->segment_address = segment->address;
+    const struct home *home = segment_home(al, segment);
+    const struct pool *pool = home->pool;
+    entry->stream = home->stream;
+    entry->segment_address = segment_address(al, segment);
     entry->small_pool = pool->small;
-    entry->expandable = segment->page != 0;
+    entry->expandable = segment_page(segment) != 0;
     if (pool->owner) {
         entry->pool_id[0] = pool->owner->id.v[0];
         entry->pool_id[1] = pool->owner->id.v[1];
@@ -30,9 +31,9 @@ void caching_entry(struct caching *al, enum alloc_entry_kind kind, const struct 
     if (!al->world.entry)
         return;
     struct alloc_entry entry = {.kind = kind,
-                                .address = block->address,
+                                .address = block_address(block),
                                 .bytes = block->requested,
-                                .block_bytes = block->bytes};
+                                .block_bytes = block_bytes(block)};
     send_entry(al, &entry, block_segment(al, block));
 }
 
@@ -48,7 +49,8 @@ void caching_entry_range(struct caching *al, enum alloc_entry_kind kind,
 
 static uint64_t growable_bytes(const struct caching *al, const struct block *block) {
     const struct block *next = block_next(al, block);
-    return block->bytes + (next && next->state == CACHING_BLOCK_UNMAPPED ? next->bytes : 0);
+    return block_bytes(block) +
+           (next && block_state(next) == CACHING_BLOCK_UNMAPPED ? block_bytes(next) : 0);
 }
 
 /* Holes come before the growable tail: a block counts with the unmapped range behind it. */
@@ -68,20 +70,24 @@ static struct block *skip_reservations(const struct caching *al, struct block *b
     return block;
 }
 
+static bool collects_garbage(const struct caching *al) {
+    return al->has_limit && al->settings.garbage_collection_threshold > 0;
+}
+
 struct block *caching_find_free(struct caching *al, struct pool *pool, struct home *home,
                                 uint64_t rounded) {
     const struct alloc_settings *set = &al->settings;
-    if (al->has_limit && set->garbage_collection_threshold > 0)
+    if (collects_garbage(al))
         pool->calls++;
     struct block *block = free_set_from(al, home, rounded);
     if (block && block_is_expandable(al, block))
         block = set->expandable_segments ? prefer_hole(al, block) : skip_reservations(al, block);
     if (!block)
         return NULL;
-    if (rounded < set->max_split_bytes && block->bytes >= set->max_split_bytes)
+    if (rounded < set->max_split_bytes && block_bytes(block) >= set->max_split_bytes)
         return NULL;
     if (rounded >= set->max_split_bytes &&
-        block->bytes - rounded >= set->max_non_split_rounding_bytes)
+        block_bytes(block) - rounded >= set->max_non_split_rounding_bytes)
         return NULL;
     free_set_remove(al, block);
     return block;
@@ -92,7 +98,7 @@ struct block *caching_find_free(struct caching *al, struct pool *pool, struct ho
 static bool should_split(const struct caching *al, const struct request *request,
                          const struct block *block) {
     const struct pool *pool = request->pool;
-    uint64_t rest = block->bytes - request->rounded;
+    uint64_t rest = block_bytes(block) - request->rounded;
     if (pool->owner && pool->owner->options.no_split)
         return false;
     return caching_sizes_split(request->rounded, rest, pool->small, request->expandable,
@@ -106,12 +112,12 @@ static void count_split(struct caching *al, enum alloc_pool_class class, const s
     if (block_is_expandable(al, block))
         return;
     if (rest && was_split) {
-        stat_lower(stats->inactive_split_bytes, class, block->bytes);
+        stat_lower(stats->inactive_split_bytes, class, block_bytes(block));
     } else if (rest) {
-        stat_raise(stats->inactive_split_bytes, class, rest->bytes);
+        stat_raise(stats->inactive_split_bytes, class, block_bytes(rest));
         stat_raise(stats->inactive_split, class, 1);
     } else if (was_split) {
-        stat_lower(stats->inactive_split_bytes, class, block->bytes);
+        stat_lower(stats->inactive_split_bytes, class, block_bytes(block));
         stat_lower(stats->inactive_split, class, 1);
     }
 }
@@ -126,19 +132,19 @@ static uint64_t hand_out(struct caching *al, const struct request *request, stru
         free_set_add(al, rest);
     }
     count_split(al, class, block, was_split, rest);
-    block->state = CACHING_BLOCK_ALLOCATED;
+    block_set_state(block, CACHING_BLOCK_ALLOCATED);
     block->requested = request->bytes;
-    block->uses = 0;
+    block_forget_uses(al, block);
     live_add(al, block);
     caching_entry(al, ALLOC_ENTRY_ALLOC, block);
     stat_raise(stats->allocation, class, 1);
-    stat_raise(stats->allocated_bytes, class, block->bytes);
+    stat_raise(stats->allocated_bytes, class, block_bytes(block));
     stat_raise(stats->active, class, 1);
-    stat_raise(stats->active_bytes, class, block->bytes);
+    stat_raise(stats->active_bytes, class, block_bytes(block));
     stat_raise(stats->requested_bytes, class, request->bytes);
-    if (block->bytes >= al->settings.max_split_bytes)
+    if (block_bytes(block) >= al->settings.max_split_bytes)
         stat_raise_one(&stats->oversize_allocations, 1);
-    return block->address;
+    return block_address(block);
 }
 
 /* --- the request --- */
@@ -165,7 +171,8 @@ static bool start_request(struct caching *al, uint64_t bytes, uint64_t stream,
     else
         request->pool = small ? &al->small : &al->large;
     request->home = pool_home(al, request->pool, stream);
-    return request->home && prepare_attempt(al) && caching_reserve_live(al);
+    return request->home && prepare_attempt(al) && caching_reserve_live(al) &&
+           (!collects_garbage(al) || caching_reserve_sides(al));
 }
 
 /* A free block of a pool marked use_on_oom, before memory is given back. */
@@ -226,7 +233,7 @@ static enum alloc_result out_of_memory(struct caching *al, const struct request 
 /* The ways to new memory, in PyTorch's order. *block NULL and ALLOC_OK: none has worked. */
 static enum alloc_result find_memory(struct caching *al, struct request *request,
                                      struct block **block) {
-    if (al->has_limit && al->settings.garbage_collection_threshold > 0)
+    if (collects_garbage(al))
         caching_collect_garbage(al);
     *block = caching_new_segment(al, request);
     if (*block || request->rejected)
@@ -273,11 +280,11 @@ static void count_merge(struct caching *al, const struct block *merged, uint32_t
                         uint64_t swallowed_bytes) {
     struct alloc_stats *stats = &al->stats;
     const struct segment *segment = block_segment(al, merged);
-    enum alloc_pool_class class = pool_class(segment->home->pool);
-    if (segment->page)
+    enum alloc_pool_class class = pool_class(segment_home(al, segment)->pool);
+    if (segment_page(segment))
         return;
     bool split = block_is_split(merged);
-    uint64_t bytes = split ? merged->bytes : 0;
+    uint64_t bytes = split ? block_bytes(merged) : 0;
     if (split && swallowed == 0)
         stat_raise(stats->inactive_split, class, 1);
     else if (swallowed > split)
@@ -290,20 +297,20 @@ static void count_merge(struct caching *al, const struct block *merged, uint32_t
 
 void caching_complete_free(struct caching *al, struct block *block) {
     struct alloc_stats *stats = &al->stats;
-    enum alloc_pool_class class = pool_class(block_segment(al, block)->home->pool);
-    uint64_t bytes = block->bytes, requested = block->requested, swallowed_bytes = 0;
+    enum alloc_pool_class class = pool_class(block_home(al, block)->pool);
+    uint64_t bytes = block_bytes(block), requested = block->requested, swallowed_bytes = 0;
     uint32_t swallowed = 0;
     caching_entry(al, ALLOC_ENTRY_FREE_COMPLETED, block);
-    block->state = CACHING_BLOCK_FREE;
+    block_set_state(block, CACHING_BLOCK_FREE);
     struct block *low = block_prev(al, block), *high = block_next(al, block);
-    if (high && high->state == CACHING_BLOCK_FREE) {
-        swallowed_bytes += high->bytes;
+    if (high && block_state(high) == CACHING_BLOCK_FREE) {
+        swallowed_bytes += block_bytes(high);
         swallowed++;
         free_set_remove(al, high);
         block_join_next(al, block);
     }
-    if (low && low->state == CACHING_BLOCK_FREE) {
-        swallowed_bytes += low->bytes;
+    if (low && block_state(low) == CACHING_BLOCK_FREE) {
+        swallowed_bytes += block_bytes(low);
         swallowed++;
         free_set_remove(al, low);
         block_join_next(al, low);
@@ -322,15 +329,15 @@ static void give_back(struct alloc *alloc, uint64_t address) {
     assert(block);
     if (!block)
         return;
-    enum alloc_pool_class class = pool_class(block_segment(al, block)->home->pool);
-    block->state = CACHING_BLOCK_PENDING;
-    block->events = 0;
+    enum alloc_pool_class class = pool_class(block_home(al, block)->pool);
+    block_set_state(block, CACHING_BLOCK_PENDING);
     stat_lower(al->stats.allocation, class, 1);
-    stat_lower(al->stats.allocated_bytes, class, block->bytes);
+    stat_lower(al->stats.allocated_bytes, class, block_bytes(block));
     caching_entry(al, ALLOC_ENTRY_FREE_REQUESTED, block);
-    if (block->bytes >= al->settings.max_split_bytes && al->stats.oversize_allocations.current > 0)
+    if (block_bytes(block) >= al->settings.max_split_bytes &&
+        al->stats.oversize_allocations.current > 0)
         stat_lower_one(&al->stats.oversize_allocations, 1);
-    if (block->uses)
+    if (block_uses(al, block))
         events_free_used(al, block);
     else
         caching_complete_free(al, block);
@@ -387,14 +394,16 @@ static struct alloc *create(const struct alloc_config *config, struct error *err
 
 static void destroy(struct alloc *alloc) {
     struct caching *al = caching_of(alloc);
-    pool_fini(&al->small);
-    pool_fini(&al->large);
+    pool_fini(al, &al->small);
+    pool_fini(al, &al->large);
     for (size_t i = 0; i < al->private_pools.count; i++)
-        private_pool_destroy(al->private_pools.at[i]);
+        private_pool_destroy(al, al->private_pools.at[i]);
     array_fini(&al->private_pools);
     array_fini(&al->redirects);
     array_fini(&al->pool_reserved);
+    array_fini(&al->homes);
     array_fini(&al->blocks);
+    array_fini(&al->sides);
     array_fini(&al->segments);
     array_fini(&al->uses);
     array_fini(&al->fifos);

@@ -15,7 +15,20 @@ bool caching_reserve_blocks(struct caching *al, uint32_t count) {
         return false;
     if (al->blocks.count == 0)
         al->blocks.count = 1;
+    if (al->sides.count > 0 && !caching_reserve_sides(al))
+        return false;
     al->spare_blocks = count; /* at least: the rest is found when asked for */
+    return true;
+}
+
+bool caching_reserve_sides(struct caching *al) {
+    size_t count = al->blocks.capacity, before = al->sides.count;
+    if (before >= count && before > 0)
+        return true;
+    if (!array_reserve_tight(&al->sides, count > 0 ? count : 1))
+        return false;
+    al->sides.count = al->sides.capacity;
+    memset(al->sides.at + before, 0, (al->sides.count - before) * sizeof *al->sides.at);
     return true;
 }
 
@@ -59,18 +72,15 @@ struct segment *segment_create(struct caching *al, struct home *home, uint64_t a
     else
         id = (uint32_t)al->segments.count++;
     uint32_t first = block_slot(al);
+    assert(page % 1048576 == 0 && al->next_number < UINT64_C(1) << 40);
     struct segment *segment = &al->segments.at[id];
-    *segment = (struct segment){.address = address,
-                                .bytes = bytes,
-                                .number = al->next_number++,
-                                .page = page,
-                                .home = home,
-                                .first = first};
-    *block_at(al, first) =
-        (struct block){.address = address,
-                       .bytes = bytes,
-                       .segment = id,
-                       .state = page ? CACHING_BLOCK_UNMAPPED : CACHING_BLOCK_FREE};
+    *segment = (struct segment){
+        .number_page = page >> 20 << 40 | al->next_number++, .home = home->index, .first = first};
+    struct block *block = block_at(al, first);
+    assert(address % 512 == 0 && address < CACHING_ADDRESS_END);
+    *block = (struct block){.place = address, .segment = id};
+    block_set_state(block, page ? CACHING_BLOCK_UNMAPPED : CACHING_BLOCK_FREE);
+    block_set_bytes(block, bytes);
     return segment;
 }
 
@@ -78,39 +88,40 @@ void segment_drop(struct caching *al, struct segment *segment) {
     struct block *only = block_at(al, segment->first);
     assert(!block_is_split(only));
     drop_block(al, only);
-    segment->home = NULL;
+    segment->home = 0;
     segment->first = al->free_segment_slot;
     al->free_segment_slot = (uint32_t)(segment - al->segments.at);
 }
 
 struct block *block_cut(struct caching *al, struct block *block, uint64_t bytes) {
-    assert(bytes > 0 && bytes < block->bytes);
+    uint64_t whole = block_bytes(block);
+    assert(bytes > 0 && bytes < whole);
     uint32_t id = block_slot(al);
     struct block *high = block_at(al, id);
-    *high = (struct block){.address = block->address + bytes,
-                           .bytes = block->bytes - bytes,
+    *high = (struct block){.place = block_address(block) + bytes,
                            .segment = block->segment,
                            .prev = block_id(al, block),
-                           .next = block->next,
-                           .state = block->state};
+                           .next = block->next};
+    block_set_state(high, block_state(block));
+    block_set_bytes(high, whole - bytes);
     if (block->next)
         block_at(al, block->next)->prev = id;
     block->next = id;
-    block->bytes = bytes;
+    block_set_bytes(block, bytes);
     return high;
 }
 
 void block_join_next(struct caching *al, struct block *low) {
     struct block *high = block_at(al, low->next);
-    assert(high->state == low->state && high->address == low->address + low->bytes);
-    low->bytes += high->bytes;
+    assert(block_state(high) == block_state(low) && block_address(high) == block_end(low));
+    block_set_bytes(low, block_bytes(low) + block_bytes(high));
     low->next = high->next;
     if (high->next)
         block_at(al, high->next)->prev = block_id(al, low);
     drop_block(al, high);
 }
 
-/* --- live addresses: linear probing, at most 2/3 full, holes closed on removal --- */
+/* --- live addresses: linear probing, at most 3/4 full, holes closed on removal --- */
 
 static uint32_t live_slot(const struct caching *al, uint64_t address) {
     return (uint32_t)((address >> 9) * UINT64_C(0x9e3779b97f4a7c15) >> (64 - al->live_bits));
@@ -121,14 +132,14 @@ static uint32_t live_mask(const struct caching *al) {
 }
 
 static void put_live(struct caching *al, uint32_t id) {
-    uint32_t slot = live_slot(al, block_at(al, id)->address);
+    uint32_t slot = live_slot(al, block_address(block_at(al, id)));
     while (al->live[slot])
         slot = (slot + 1) & live_mask(al);
     al->live[slot] = id;
 }
 
 bool caching_reserve_live(struct caching *al) {
-    if (al->live && (uint64_t)(al->live_count + 1) * 3 <= (uint64_t)live_mask(al) * 2)
+    if (al->live && (uint64_t)(al->live_count + 1) * 4 <= (uint64_t)live_mask(al) * 3)
         return true;
     uint32_t bits = al->live ? al->live_bits + 1 : LIVE_FIRST_BITS;
     if (bits > 31)
@@ -154,7 +165,7 @@ void live_add(struct caching *al, const struct block *block) {
 
 static uint32_t find_live_slot(const struct caching *al, uint64_t address) {
     uint32_t slot = live_slot(al, address);
-    while (al->live[slot] && block_at(al, al->live[slot])->address != address)
+    while (al->live[slot] && block_address(block_at(al, al->live[slot])) != address)
         slot = (slot + 1) & live_mask(al);
     return slot;
 }
@@ -173,7 +184,7 @@ struct block *live_take(struct caching *al, uint64_t address) {
     if (!id)
         return NULL;
     for (uint32_t slot = (hole + 1) & mask; al->live[slot]; slot = (slot + 1) & mask) {
-        uint32_t wanted = live_slot(al, block_at(al, al->live[slot])->address);
+        uint32_t wanted = live_slot(al, block_address(block_at(al, al->live[slot])));
         if (((slot - wanted) & mask) < ((slot - hole) & mask))
             continue; /* it would lie before its first slot */
         al->live[hole] = al->live[slot];

@@ -11,9 +11,15 @@
  * Blocks, segments and uses live in arrays that move when they grow. They grow only in
  * caching_reserve_* (called before anything changes), so pointers stay good for the rest of an
  * operation and nothing fails half-way. A segment's lowest block keeps its id for the segment's
- * life: joining keeps the lower block, cutting too. */
+ * life: joining keeps the lower block, cutting too.
+ *
+ * Blocks and segments are packed, as a step may have a thousand of each: addresses and sizes are
+ * multiples of 512 bytes, so the low bits of one word are free for the state. What few runs need, uses
+ * by other streams and ages for garbage collection, is a second array that they alone have. */
 #ifndef CACHING_CORE_H
 #define CACHING_CORE_H
+
+#include <assert.h>
 
 #include "alloc.h"
 #include "array.h"
@@ -21,33 +27,44 @@
 #include "caching_sizes.h"
 
 enum {
-    FREE_BIN_WORDS = 28 /* bins of 1/32 octave: 64-bit sizes need fewer than 28 * 64 */
+    FREE_BIN_WORDS = 14 /* bins of 1/16 octave: 64-bit sizes need fewer than 14 * 64 */
 };
 
+/* An address lies below 2^55 (CUDA's have 49 bits), a block is smaller than 2^50 bytes. */
+#define CACHING_ADDRESS_END (UINT64_C(1) << 55)
+#define CACHING_BYTES_END (UINT64_C(1) << 50)
+
 struct block {
-    uint64_t address, bytes;
+    /* bits 0..8 the state, 9..54 the address, 55..63 bits 32..40 of the size in units of 512 */
+    uint64_t place;
+    uint32_t units; /* bits 0..31 of the size in units of 512 */
+    uint32_t segment, prev, next;
     union {
         uint64_t requested; /* allocated, pending */
         struct {
             uint32_t left, right; /* free, unmapped: the set's tree */
         } tree;
     };
+};
+static_assert(sizeof(struct block) == 32, "many blocks are most of a model's memory");
+
+/* Beside a block, by its id. */
+struct side {
     union {
         uint32_t uses;        /* allocated, pending: first struct use; 0 = none */
         uint32_t freed_calls; /* free: pool.calls when it became free */
     };
     uint32_t events; /* pending: outstanding ones */
-    uint32_t segment, prev, next;
-    uint8_t state; /* enum caching_block_state */
 };
 
 struct segment {
-    uint64_t address, bytes;
-    uint64_t number;   /* of creation, from 1 */
-    uint64_t page;     /* reservations: granule of mapping; 0: a plain segment */
-    struct home *home; /* NULL: this slot is free */
-    uint32_t first;    /* lowest block; in free slots: next free slot */
+    /* bits 0..39 its number, from 1 in order of creation, 40..63 the granule of mapping of a
+     * reservation in MiB; 0: a plain segment */
+    uint64_t number_page;
+    uint32_t home;  /* index into homes; 0: this slot is free */
+    uint32_t first; /* lowest block; in free slots: next free slot */
 };
+static_assert(sizeof(struct segment) == 16, "a step may have as many segments as blocks");
 
 /* One other stream's use of a block; after the free request the event that ends it, in the FIFO of
  * that stream. */
@@ -63,6 +80,7 @@ struct use {
 struct home {
     uint64_t stream;
     struct pool *pool;
+    uint32_t index;    /* in caching.homes */
     uint32_t unmapped; /* tree by address */
     uint32_t bin_count;
     uint64_t occupied[FREE_BIN_WORDS];
@@ -111,7 +129,9 @@ struct caching {
     ARRAY(struct redirect) redirects;
     ARRAY(struct caching_pool_reserved) pool_reserved; /* has room for every pool without one */
 
+    ARRAY(struct home *) homes; /* of all pools; at[0] unused; NULL: a free slot */
     ARRAY(struct block) blocks; /* at[0] unused; free slots linked by next */
+    ARRAY(struct side) sides;   /* empty, or as many as there is room for blocks */
     uint32_t free_block_slot, spare_blocks;
     ARRAY(struct segment) segments; /* at[0] unused */
     uint32_t free_segment_slot;
@@ -150,6 +170,46 @@ static inline uint32_t block_id(const struct caching *al, const struct block *bl
     return (uint32_t)(block - al->blocks.at);
 }
 
+static inline uint64_t block_address(const struct block *block) {
+    return block->place & (CACHING_ADDRESS_END - 512);
+}
+
+static inline uint64_t block_bytes(const struct block *block) {
+    return ((block->place >> 55 << 32) | block->units) * 512;
+}
+
+static inline uint64_t block_end(const struct block *block) {
+    return block_address(block) + block_bytes(block);
+}
+
+static inline enum caching_block_state block_state(const struct block *block) {
+    return (enum caching_block_state)(block->place & 511);
+}
+
+static inline void block_set_state(struct block *block, enum caching_block_state state) {
+    block->place = (block->place & ~UINT64_C(511)) | (uint64_t)state;
+}
+
+static inline void block_set_bytes(struct block *block, uint64_t bytes) {
+    assert(bytes % 512 == 0 && bytes < CACHING_BYTES_END);
+    block->units = (uint32_t)(bytes / 512);
+    block->place = (block->place & (CACHING_ADDRESS_END - 1)) | bytes / 512 >> 32 << 55;
+}
+
+/* The block's bookkeeping beside it; only where caching_reserve_sides was. */
+static inline struct side *block_side(const struct caching *al, const struct block *block) {
+    return &al->sides.at[block_id(al, block)];
+}
+
+static inline uint32_t block_uses(const struct caching *al, const struct block *block) {
+    return al->sides.count > 0 ? block_side(al, block)->uses : 0;
+}
+
+static inline void block_forget_uses(const struct caching *al, const struct block *block) {
+    if (al->sides.count > 0)
+        *block_side(al, block) = (struct side){{0}, 0};
+}
+
 /* NULL at the segment's ends. */
 static inline struct block *block_prev(const struct caching *al, const struct block *block) {
     return block->prev ? block_at(al, block->prev) : NULL;
@@ -167,8 +227,33 @@ static inline struct segment *block_segment(const struct caching *al, const stru
     return &al->segments.at[block->segment];
 }
 
+static inline struct home *segment_home(const struct caching *al, const struct segment *segment) {
+    return al->homes.at[segment->home];
+}
+
+static inline struct home *block_home(const struct caching *al, const struct block *block) {
+    return segment_home(al, block_segment(al, block));
+}
+
+static inline uint64_t segment_number(const struct segment *segment) {
+    return segment->number_page & ((UINT64_C(1) << 40) - 1);
+}
+
+static inline void segment_set_number(struct segment *segment, uint64_t number) {
+    segment->number_page = (segment->number_page >> 40 << 40) | number;
+}
+
+/* Bytes; 0: a plain segment. */
+static inline uint64_t segment_page(const struct segment *segment) {
+    return segment->number_page >> 40 << 20;
+}
+
+static inline uint64_t segment_address(const struct caching *al, const struct segment *segment) {
+    return block_address(block_at(al, segment->first));
+}
+
 static inline bool block_is_expandable(const struct caching *al, const struct block *block) {
-    return block_segment(al, block)->page != 0;
+    return segment_page(block_segment(al, block)) != 0;
 }
 
 static inline enum alloc_pool_class pool_class(const struct pool *pool) {
@@ -180,6 +265,8 @@ static inline enum alloc_pool_class pool_class(const struct pool *pool) {
 bool caching_reserve_blocks(struct caching *al, uint32_t count);
 bool caching_reserve_segment(struct caching *al);
 bool caching_reserve_live(struct caching *al);
+/* From now on blocks have their sides; all zero. */
+bool caching_reserve_sides(struct caching *al);
 struct segment *segment_create(struct caching *al, struct home *home, uint64_t address,
                                uint64_t bytes, uint64_t page);
 void segment_drop(struct caching *al, struct segment *segment); /* with its single block */
@@ -192,7 +279,7 @@ struct block *live_find(const struct caching *al, uint64_t address); /* NULL: no
 struct block *live_take(struct caching *al, uint64_t address); /* likewise; and out of the map */
 
 /* caching_free.c: pools, homes and their sets. */
-void pool_fini(struct pool *pool);
+void pool_fini(struct caching *al, struct pool *pool);
 struct home *pool_home(struct caching *al, struct pool *pool,
                        uint64_t stream); /* NULL: host memory */
 void free_set_add(struct caching *al, struct block *block);
@@ -215,6 +302,7 @@ void events_process(struct caching *al);
 void events_wait_all(struct caching *al, const struct private_pool *only);
 
 /* caching_segments.c: cudaMalloc, and the ways to give memory back. */
+/* False: the driver has none, or none that a block can have. */
 bool driver_plan_address(struct caching *al, uint64_t bytes, bool reservation, uint64_t *address);
 void driver_took(struct caching *al, struct pool *pool, uint64_t bytes);
 void driver_gave_back(struct caching *al, struct pool *pool, uint64_t bytes);
@@ -236,7 +324,7 @@ struct caching_pool_reserved *pool_reserved_find(const struct caching *al,
                                                  struct caching_pool_id id);
 struct private_pool *caching_redirected(const struct caching *al,
                                         uint64_t stream); /* NULL: the default pool */
-void private_pool_destroy(struct private_pool *pool);
+void private_pool_destroy(struct caching *al, struct private_pool *pool);
 
 /* caching.c */
 struct block *caching_find_free(struct caching *al, struct pool *pool, struct home *home,

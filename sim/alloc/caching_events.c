@@ -35,11 +35,13 @@ static struct fifo *find_fifo(struct caching *al, uint64_t stream) {
 }
 
 bool events_record_use(struct caching *al, struct block *block, uint64_t stream) {
-    if (stream == block_segment(al, block)->home->stream)
+    if (stream == block_home(al, block)->stream)
         return true;
     bool in_capture = caching_is_suspended(al);
     uint32_t last = 0;
-    for (uint32_t id = block->uses; id; id = al->uses.at[id].next) {
+    if (!caching_reserve_sides(al))
+        return false;
+    for (uint32_t id = block_uses(al, block); id; id = al->uses.at[id].next) {
         last = id;
         if (al->uses.at[id].stream != stream)
             continue;
@@ -55,13 +57,14 @@ bool events_record_use(struct caching *al, struct block *block, uint64_t stream)
     if (last)
         al->uses.at[last].next = id;
     else
-        block->uses = id;
+        block_side(al, block)->uses = id;
     return true;
 }
 
 /* Turns every use of the block into an event, now. */
 static void record_events(struct caching *al, struct block *block) {
-    for (uint32_t id = block->uses, next; id; id = next) {
+    struct side *side = block_side(al, block);
+    for (uint32_t id = side->uses, next; id; id = next) {
         struct use *use = &al->uses.at[id];
         next = use->next;
         use->next = 0;
@@ -73,19 +76,20 @@ static void record_events(struct caching *al, struct block *block) {
         else
             fifo->first = id;
         fifo->last = id;
-        block->events++;
+        side->events++;
         al->pending_events++;
     }
-    block->uses = 0;
+    side->uses = 0;
 }
 
-static void defer(struct caching *al, struct block *block) {
-    al->uses.at[block->uses].next_deferred = 0;
+static void defer(struct caching *al, const struct block *block) {
+    uint32_t uses = block_uses(al, block);
+    al->uses.at[uses].next_deferred = 0;
     if (al->last_deferred)
-        al->uses.at[al->last_deferred].next_deferred = block->uses;
+        al->uses.at[al->last_deferred].next_deferred = uses;
     else
-        al->first_deferred = block->uses;
-    al->last_deferred = block->uses;
+        al->first_deferred = uses;
+    al->last_deferred = uses;
 }
 
 void events_free_used(struct caching *al, struct block *block) {
@@ -95,8 +99,8 @@ void events_free_used(struct caching *al, struct block *block) {
         record_events(al, block);
 }
 
-static void drop_capture_uses(struct caching *al, struct block *block) {
-    uint32_t *link = &block->uses;
+static void drop_capture_uses(struct caching *al, const struct block *block) {
+    uint32_t *link = &block_side(al, block)->uses;
     while (*link) {
         uint32_t id = *link;
         if (al->uses.at[id].during_capture) {
@@ -116,7 +120,7 @@ static void handle_deferred(struct caching *al) {
         id = al->uses.at[id].next_deferred;
         drop_capture_uses(al, block);
         record_events(al, block);
-        if (block->events == 0)
+        if (block_side(al, block)->events == 0)
             caching_complete_free(al, block);
     }
 }
@@ -134,7 +138,7 @@ static void pop(struct caching *al, struct fifo *fifo, uint32_t before) {
         fifo->last = before;
     drop_use(al, id);
     al->pending_events--;
-    if (--block->events == 0)
+    if (--block_side(al, block)->events == 0)
         caching_complete_free(al, block);
 }
 
@@ -155,7 +159,7 @@ void events_process(struct caching *al) {
 }
 
 static bool belongs_to(const struct caching *al, uint32_t block, const struct private_pool *pool) {
-    return !pool || block_segment(al, block_at(al, block))->home->pool->owner == pool;
+    return !pool || block_home(al, block_at(al, block))->pool->owner == pool;
 }
 
 void events_wait_all(struct caching *al, const struct private_pool *only) {

@@ -13,13 +13,13 @@
 #include "framework.h"
 
 static bool is_idle(const struct block *block) {
-    return block->state == CACHING_BLOCK_FREE || block->state == CACHING_BLOCK_UNMAPPED;
+    return block_state(block) == CACHING_BLOCK_FREE || block_state(block) == CACHING_BLOCK_UNMAPPED;
 }
 
 static bool has_room(const struct caching *al, const struct block *from, uint64_t bytes) {
     uint64_t sum = 0;
     for (const struct block *b = from; b && sum < bytes && is_idle(b); b = block_next(al, b))
-        sum += b->bytes;
+        sum += block_bytes(b);
     return sum >= bytes;
 }
 
@@ -31,7 +31,7 @@ static struct block *find_chain(const struct caching *al, const struct home *hom
         struct block *start = below && is_idle(below) ? below : unmapped;
         if (has_room(al, start, bytes))
             return start;
-        unmapped = unmapped_from(al, home, unmapped->address + 1);
+        unmapped = unmapped_from(al, home, block_address(unmapped) + 1);
     }
     return NULL;
 }
@@ -49,6 +49,8 @@ static uint64_t reservation_bytes(const struct caching *al, uint64_t page) {
         bytes = al->settings.expandable_reserve_bytes;
     if (bytes > most)
         bytes = most;
+    if (bytes >= CACHING_BYTES_END) /* more than there are addresses for */
+        bytes = CACHING_BYTES_END - page;
     return checked_round_up(bytes, page, &bytes) ? bytes : 0;
 }
 
@@ -72,11 +74,11 @@ static struct block *reserve(struct caching *al, const struct request *request) 
  * whole. */
 static struct block *join_free(struct caching *al, struct block *block) {
     struct block *low = block_prev(al, block), *high = block_next(al, block);
-    if (high && high->state == CACHING_BLOCK_FREE) {
+    if (high && block_state(high) == CACHING_BLOCK_FREE) {
         free_set_remove(al, high);
         block_join_next(al, block);
     }
-    if (low && low->state == CACHING_BLOCK_FREE) {
+    if (low && block_state(low) == CACHING_BLOCK_FREE) {
         free_set_remove(al, low);
         block_join_next(al, low);
         block = low;
@@ -89,15 +91,15 @@ static struct block *join_free(struct caching *al, struct block *block) {
  * left. */
 static struct block *map(struct caching *al, struct block *block, uint64_t bytes) {
     const struct segment *segment = block_segment(al, block);
-    uint64_t mapped, address = block->address;
-    if (!checked_round_up(bytes, segment->page, &mapped) ||
+    uint64_t mapped, address = block_address(block);
+    if (!checked_round_up(bytes, segment_page(segment), &mapped) ||
         mapped > al->capacity_bytes - al->used_bytes)
         return NULL;
     unmapped_remove(al, block);
-    if (mapped < block->bytes)
+    if (mapped < block_bytes(block))
         unmapped_add(al, block_cut(al, block, mapped));
-    block->state = CACHING_BLOCK_FREE;
-    struct pool *pool = segment->home->pool;
+    block_set_state(block, CACHING_BLOCK_FREE);
+    struct pool *pool = segment_home(al, segment)->pool;
     block = join_free(al, block);
     driver_took(al, pool, mapped);
     caching_entry_range(al, ALLOC_ENTRY_SEGMENT_MAP, segment, address, mapped);
@@ -109,14 +111,14 @@ struct block *expandable_grow(struct caching *al, const struct request *request)
     struct block *block = find_chain(al, request->home, need);
     if (!block)
         block = reserve(al, request);
-    if (block && block->state == CACHING_BLOCK_UNMAPPED)
-        block = map(al, block, block->bytes < need ? block->bytes : need);
-    while (block && block->bytes < need) {
+    if (block && block_state(block) == CACHING_BLOCK_UNMAPPED)
+        block = map(al, block, block_bytes(block) < need ? block_bytes(block) : need);
+    while (block && block_bytes(block) < need) {
         struct block *next = block_next(al, block);
-        if (!next || next->state != CACHING_BLOCK_UNMAPPED)
+        if (!next || block_state(next) != CACHING_BLOCK_UNMAPPED)
             return NULL; /* a reservation smaller than the request */
-        uint64_t missing = need - block->bytes;
-        block = map(al, next, missing < next->bytes ? missing : next->bytes);
+        uint64_t missing = need - block_bytes(block);
+        block = map(al, next, missing < block_bytes(next) ? missing : block_bytes(next));
     }
     if (!block)
         return NULL;
@@ -129,11 +131,11 @@ struct block *expandable_grow(struct caching *al, const struct request *request)
 /* Joins an unmapped block, in no set, with unmapped neighbours; it is in the set after. */
 static struct block *join_unmapped(struct caching *al, struct block *block) {
     struct block *low = block_prev(al, block), *high = block_next(al, block);
-    if (high && high->state == CACHING_BLOCK_UNMAPPED) {
+    if (high && block_state(high) == CACHING_BLOCK_UNMAPPED) {
         unmapped_remove(al, high);
         block_join_next(al, block);
     }
-    if (low && low->state == CACHING_BLOCK_UNMAPPED) {
+    if (low && block_state(low) == CACHING_BLOCK_UNMAPPED) {
         unmapped_remove(al, low);
         block_join_next(al, low);
         block = low;
@@ -143,30 +145,31 @@ static struct block *join_unmapped(struct caching *al, struct block *block) {
 }
 
 /* The whole pages inside a block: [*low, *high); false: none. */
-static bool page_range(const struct segment *segment, const struct block *block, uint64_t *low,
-                       uint64_t *high) {
-    uint64_t from = block->address - segment->address, to = from + block->bytes;
-    uint64_t below = from % segment->page;
-    *low = segment->address + (below ? from + (segment->page - below) : from);
-    *high = segment->address + to - to % segment->page;
+static bool page_range(const struct caching *al, const struct segment *segment,
+                       const struct block *block, uint64_t *low, uint64_t *high) {
+    uint64_t start = segment_address(al, segment), page = segment_page(segment);
+    uint64_t from = block_address(block) - start, to = from + block_bytes(block);
+    uint64_t below = from % page;
+    *low = start + (below ? from + (page - below) : from);
+    *high = start + to - to % page;
     return *low < *high;
 }
 
 /* Two block slots are reserved. */
 static void unmap(struct caching *al, struct block *block, uint64_t low, uint64_t high) {
     struct segment *segment = block_segment(al, block);
-    struct pool *pool = segment->home->pool;
+    struct pool *pool = segment_home(al, segment)->pool;
     if (al->world.stream_wait)
-        al->world.stream_wait(al->world.user, segment->home->stream);
+        al->world.stream_wait(al->world.user, segment_home(al, segment)->stream);
     free_set_remove(al, block);
-    if (high < block->address + block->bytes)
-        free_set_add(al, block_cut(al, block, high - block->address));
-    if (low > block->address) {
+    if (high < block_end(block))
+        free_set_add(al, block_cut(al, block, high - block_address(block)));
+    if (low > block_address(block)) {
         struct block *rest = block;
-        block = block_cut(al, block, low - block->address);
+        block = block_cut(al, block, low - block_address(block));
         free_set_add(al, rest);
     }
-    block->state = CACHING_BLOCK_UNMAPPED;
+    block_set_state(block, CACHING_BLOCK_UNMAPPED);
     block = join_unmapped(al, block);
     driver_gave_back(al, pool, high - low);
     caching_entry_range(al, ALLOC_ENTRY_SEGMENT_UNMAP, segment, low, high - low);
@@ -188,7 +191,7 @@ static bool unmap_home(struct caching *al, const struct home *home) {
         block = block_at(al, id);
         struct block *next = free_set_next(al, block);
         const struct segment *segment = block_segment(al, block);
-        if (segment->page && page_range(segment, block, &low, &high))
+        if (segment_page(segment) && page_range(al, segment, block, &low, &high))
             unmap(al, block, low, high);
         block = next;
     }

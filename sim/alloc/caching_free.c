@@ -1,6 +1,6 @@
 /* caching_free.c: the ordered sets of free blocks.
  *
- * One set a pool and stream. Sizes fall into bins of 1/32 octave (exact up to 64 units of 512
+ * One set a pool and stream. Sizes fall into bins of 1/16 octave (exact up to 32 units of 512
  * bytes), each bin is a treap by (size, age of the segment, address), and a bitmap tells the bins
  * that hold something: searching costs a few instructions with mixed sizes and O(log n) with n
  * equal ones. A treap's priority is a hash of the block's id, so the shape is reproducible and
@@ -11,7 +11,7 @@
 #include "caching_core.h"
 #include "framework.h"
 
-enum { BIN_STEP_BITS = 5, EXACT_BINS = 64 };
+enum { BIN_STEP_BITS = 4, EXACT_BINS = 32 };
 static_assert(EXACT_BINS == 2 << BIN_STEP_BITS,
               "the first octave above the exact bins has steps of two units");
 
@@ -31,23 +31,24 @@ static uint32_t priority(uint32_t id) {
 
 /* 0 for all when the tie goes to the lower address. */
 static uint64_t age_of(const struct caching *al, const struct block *block) {
-    return al->framework->tie_by_segment_age ? block_segment(al, block)->number : 0;
+    return al->framework->tie_by_segment_age ? segment_number(block_segment(al, block)) : 0;
 }
 
 static struct key key_of(const struct caching *al, const struct block *block) {
-    return (struct key){block->bytes, age_of(al, block), block->address};
+    return (struct key){block_bytes(block), age_of(al, block), block_address(block)};
 }
 
 static inline bool sorts_before(const struct caching *al, enum tree_order order,
                                 const struct block *block, const struct key *key) {
     if (order == BY_SIZE) {
-        if (block->bytes != key->bytes)
-            return block->bytes < key->bytes;
+        uint64_t bytes = block_bytes(block);
+        if (bytes != key->bytes)
+            return bytes < key->bytes;
         uint64_t age = age_of(al, block);
         if (age != key->age)
             return age < key->age;
     }
-    return block->address < key->address;
+    return block_address(block) < key->address;
 }
 
 static inline void tree_add(struct caching *al, enum tree_order order, uint32_t *root,
@@ -177,9 +178,11 @@ static void mark_bin(struct home *home, uint32_t bin) {
 
 /* --- homes --- */
 
-void pool_fini(struct pool *pool) {
-    for (size_t i = 0; i < pool->homes.count; i++)
+void pool_fini(struct caching *al, struct pool *pool) {
+    for (size_t i = 0; i < pool->homes.count; i++) {
+        al->homes.at[pool->homes.at[i]->index] = NULL;
         xfree(pool->homes.at[i]);
+    }
     array_fini(&pool->homes);
     pool->last_home = NULL;
 }
@@ -196,14 +199,27 @@ static size_t home_index(const struct pool *pool, uint64_t stream) {
     return low;
 }
 
+/* A free slot of al->homes; 0: host memory. */
+static uint32_t home_slot(struct caching *al) {
+    for (size_t i = 1; i < al->homes.count; i++)
+        if (!al->homes.at[i])
+            return (uint32_t)i;
+    if (al->homes.count >= UINT32_MAX ||
+        (al->homes.count == 0 && !array_push(&al->homes, NULL)) || /* NOLINT */
+        !array_push(&al->homes, NULL))                             /* NOLINT */
+        return 0;
+    return (uint32_t)al->homes.count - 1;
+}
+
 static struct home *add_home(struct caching *al, struct pool *pool, uint64_t stream, size_t index) {
-    uint32_t bins =
-        bin_of(al->capacity_bytes) + 1; /* no free block is larger than what the driver gives */
+    /* no free block is larger than what the driver gives */
+    uint64_t most = al->capacity_bytes < CACHING_BYTES_END ? al->capacity_bytes : CACHING_BYTES_END;
+    uint32_t bins = bin_of(most) + 1, slot = home_slot(al);
     assert(bins <= FREE_BIN_WORDS * 64);
-    struct home *home = xcalloc(1, sizeof *home + bins * sizeof home->roots[0]);
+    struct home *home = slot ? xcalloc(1, sizeof *home + bins * sizeof home->roots[0]) : NULL;
     if (!home)
         return NULL;
-    *home = (struct home){.stream = stream, .pool = pool, .bin_count = bins};
+    *home = (struct home){.stream = stream, .pool = pool, .index = slot, .bin_count = bins};
     if (!array_push(&pool->homes, home)) { /* NOLINT(bugprone-sizeof-expression): pointers */
         xfree(home);
         return NULL;
@@ -211,6 +227,7 @@ static struct home *add_home(struct caching *al, struct pool *pool, uint64_t str
     for (size_t i = pool->homes.count - 1; i > index; i--)
         pool->homes.at[i] = pool->homes.at[i - 1];
     pool->homes.at[index] = home;
+    al->homes.at[slot] = home;
     return home;
 }
 
@@ -228,22 +245,23 @@ struct home *pool_home(struct caching *al, struct pool *pool, uint64_t stream) {
 /* --- the sets --- */
 
 void free_set_add(struct caching *al, struct block *block) {
-    struct home *home = block_segment(al, block)->home;
-    uint32_t bin = bin_of(block->bytes);
-    assert(block->state == CACHING_BLOCK_FREE && bin < home->bin_count);
-    block->freed_calls = home->pool->calls;
+    struct home *home = block_home(al, block);
+    uint32_t bin = bin_of(block_bytes(block));
+    assert(block_state(block) == CACHING_BLOCK_FREE && bin < home->bin_count);
+    if (al->sides.count > 0)
+        block_side(al, block)->freed_calls = home->pool->calls;
     tree_add(al, BY_SIZE, &home->roots[bin], block);
     mark_bin(home, bin);
-    home->pool->free_bytes += block->bytes;
+    home->pool->free_bytes += block_bytes(block);
 }
 
 void free_set_remove(struct caching *al, struct block *block) {
-    struct home *home = block_segment(al, block)->home;
-    uint32_t bin = bin_of(block->bytes);
-    assert(block->state == CACHING_BLOCK_FREE);
+    struct home *home = block_home(al, block);
+    uint32_t bin = bin_of(block_bytes(block));
+    assert(block_state(block) == CACHING_BLOCK_FREE);
     tree_remove(al, BY_SIZE, &home->roots[bin], block);
     mark_bin(home, bin);
-    home->pool->free_bytes -= block->bytes;
+    home->pool->free_bytes -= block_bytes(block);
 }
 
 static struct block *set_from(const struct caching *al, const struct home *home,
@@ -282,7 +300,7 @@ struct block *free_set_from(const struct caching *al, const struct home *home, u
 struct block *free_set_next(const struct caching *al, const struct block *block) {
     struct key key = key_of(al, block);
     key.address++;
-    return set_from(al, block_segment(al, block)->home, &key);
+    return set_from(al, block_home(al, block), &key);
 }
 
 struct block *free_set_last_before(const struct caching *al, const struct home *home,
@@ -293,17 +311,17 @@ struct block *free_set_last_before(const struct caching *al, const struct home *
 
 struct block *free_set_prev(const struct caching *al, const struct block *block) {
     struct key key = key_of(al, block);
-    return set_last_before(al, block_segment(al, block)->home, &key);
+    return set_last_before(al, block_home(al, block), &key);
 }
 
 void unmapped_add(struct caching *al, struct block *block) {
-    assert(block->state == CACHING_BLOCK_UNMAPPED);
-    tree_add(al, BY_ADDRESS, &block_segment(al, block)->home->unmapped, block);
+    assert(block_state(block) == CACHING_BLOCK_UNMAPPED);
+    tree_add(al, BY_ADDRESS, &block_home(al, block)->unmapped, block);
 }
 
 void unmapped_remove(struct caching *al, struct block *block) {
-    assert(block->state == CACHING_BLOCK_UNMAPPED);
-    tree_remove(al, BY_ADDRESS, &block_segment(al, block)->home->unmapped, block);
+    assert(block_state(block) == CACHING_BLOCK_UNMAPPED);
+    tree_remove(al, BY_ADDRESS, &block_home(al, block)->unmapped, block);
 }
 
 struct block *unmapped_from(const struct caching *al, const struct home *home, uint64_t address) {

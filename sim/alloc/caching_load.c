@@ -44,8 +44,11 @@ static bool check_unmapped(const struct caching_block *block, uint64_t page, str
 static bool check_segment(const struct caching_block *blocks, size_t count, uint64_t page,
                           struct error *err) {
     uint64_t at = blocks[0].segment_address, end;
-    if (!checked_add(at, blocks[0].segment_bytes, &end))
+    if (!checked_add(at, blocks[0].segment_bytes, &end) || end > CACHING_ADDRESS_END ||
+        blocks[0].segment_bytes >= CACHING_BYTES_END)
         return refuse(err, blocks, "its segment ends beyond all addresses");
+    if (at % CACHING_MIN_BLOCK_BYTES)
+        return refuse(err, blocks, "its segment does not begin at a multiple of 512");
     for (size_t i = 0; i < count; i++) {
         const struct caching_block *block = &blocks[i];
         if (block->address != at)
@@ -84,7 +87,9 @@ static struct pool *find_or_make_pool(struct caching *al, struct caching_pool_id
     return pool;
 }
 
-static bool add_event(struct caching *al, struct block *block, uint64_t event) {
+static bool add_event(struct caching *al, const struct block *block, uint64_t event) {
+    if (!caching_reserve_sides(al))
+        return false;
     if (al->uses.count == 0 && !array_push(&al->uses, (struct use){0}))
         return false;
     if (al->uses.count >= UINT32_MAX || !array_reserve(&al->uses, al->uses.count + 1))
@@ -96,7 +101,7 @@ static bool add_event(struct caching *al, struct block *block, uint64_t event) {
         return false;
     al->uses.at[al->uses.count++] =
         (struct use){.stream = stream, .event = event, .block = block_id(al, block)};
-    block->events = 1;
+    block_side(al, block)->events = 1;
     al->pending_events++;
     return true;
 }
@@ -105,27 +110,27 @@ static void count_active(struct caching *al, const struct pool *pool, const stru
     struct alloc_stats *stats = &al->stats;
     enum alloc_pool_class class = pool_class(pool);
     stat_raise(stats->active, class, 1);
-    stat_raise(stats->active_bytes, class, block->bytes);
+    stat_raise(stats->active_bytes, class, block_bytes(block));
     stat_raise(stats->requested_bytes, class, block->requested);
-    if (block->state != CACHING_BLOCK_ALLOCATED)
+    if (block_state(block) != CACHING_BLOCK_ALLOCATED)
         return;
     stat_raise(stats->allocation, class, 1);
-    stat_raise(stats->allocated_bytes, class, block->bytes);
-    if (block->bytes >= al->settings.max_split_bytes)
+    stat_raise(stats->allocated_bytes, class, block_bytes(block));
+    if (block_bytes(block) >= al->settings.max_split_bytes)
         stat_raise_one(&stats->oversize_allocations, 1);
 }
 
 /* `block` has its place and size; now it gets its state. */
 static bool load_block(struct caching *al, struct block *block, const struct caching_block *from,
                        const uint64_t **next_event) {
-    struct pool *pool = block_segment(al, block)->home->pool;
-    block->state = (uint8_t)from->state;
+    struct pool *pool = block_home(al, block)->pool;
+    block_set_state(block, from->state);
     switch (from->state) {
     case CACHING_BLOCK_FREE:
         free_set_add(al, block);
         if (block_is_split(block) && !from->expandable) {
             stat_raise(al->stats.inactive_split, pool_class(pool), 1);
-            stat_raise(al->stats.inactive_split_bytes, pool_class(pool), block->bytes);
+            stat_raise(al->stats.inactive_split_bytes, pool_class(pool), block_bytes(block));
         }
         return true;
     case CACHING_BLOCK_UNMAPPED:
@@ -133,13 +138,13 @@ static bool load_block(struct caching *al, struct block *block, const struct cac
         return true;
     case CACHING_BLOCK_ALLOCATED:
         block->requested = from->requested_bytes;
-        block->uses = 0;
+        block_forget_uses(al, block);
         live_add(al, block);
         count_active(al, pool, block);
         return true;
     case CACHING_BLOCK_PENDING:
         block->requested = from->requested_bytes;
-        block->uses = 0;
+        block_forget_uses(al, block);
         count_active(al, pool, block);
         return add_event(al, block, *(*next_event)++);
     }
@@ -229,21 +234,22 @@ void caching_notice_events(struct alloc *alloc) {
 
 static void set_number(struct caching *al, struct segment *segment, uint64_t number) {
     for (struct block *b = block_at(al, segment->first); b; b = block_next(al, b))
-        if (b->state == CACHING_BLOCK_FREE)
+        if (block_state(b) == CACHING_BLOCK_FREE)
             free_set_remove(al, b);
-    segment->number = number;
+    segment_set_number(segment, number);
     for (struct block *b = block_at(al, segment->first); b; b = block_next(al, b)) {
-        uint32_t calls = b->freed_calls;
-        if (b->state != CACHING_BLOCK_FREE)
+        if (block_state(b) != CACHING_BLOCK_FREE)
             continue;
+        uint32_t calls = al->sides.count > 0 ? block_side(al, b)->freed_calls : 0;
         free_set_add(al, b);
-        b->freed_calls = calls; /* its age is what it was */
+        if (al->sides.count > 0)
+            block_side(al, b)->freed_calls = calls; /* its age is what it was */
     }
 }
 
 static void change_places(struct caching *al, struct segment *a, struct segment *b) {
-    uint64_t number = a->number;
-    set_number(al, a, b->number);
+    uint64_t number = segment_number(a);
+    set_number(al, a, segment_number(b));
     set_number(al, b, number);
 }
 
@@ -260,12 +266,12 @@ bool caching_settle_tie(struct alloc *alloc, uint64_t bytes, uint64_t stream,
             home = pool->homes.at[i];
     struct block *taken = home ? free_set_from(al, home, rounded) : NULL;
     struct block *wanted = taken;
-    while (wanted && wanted->bytes == taken->bytes && wanted->address != address)
+    while (wanted && block_bytes(wanted) == block_bytes(taken) && block_address(wanted) != address)
         wanted = free_set_next(al, wanted);
-    if (!wanted || wanted == taken || wanted->bytes != taken->bytes)
+    if (!wanted || wanted == taken || block_bytes(wanted) != block_bytes(taken))
         return false;
     struct segment *a = block_segment(al, taken), *b = block_segment(al, wanted);
-    if (a == b || a->number > loaded || b->number > loaded)
+    if (a == b || segment_number(a) > loaded || segment_number(b) > loaded)
         return false;
     change_places(al, a, b);
     return true;

@@ -31,9 +31,9 @@ static struct private_pool *add_pool(struct caching *al, struct caching_pool_id 
     return pool;
 }
 
-void private_pool_destroy(struct private_pool *pool) {
-    pool_fini(&pool->small);
-    pool_fini(&pool->large);
+void private_pool_destroy(struct caching *al, struct private_pool *pool) {
+    pool_fini(al, &pool->small);
+    pool_fini(al, &pool->large);
     xfree(pool);
 }
 

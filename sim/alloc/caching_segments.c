@@ -13,13 +13,16 @@
 #define ADDRESS_STEP UINT64_C(2097152)
 
 bool driver_plan_address(struct caching *al, uint64_t bytes, bool reservation, uint64_t *address) {
+    uint64_t span, next;
+    if (bytes >= CACHING_BYTES_END)
+        return false;
     if (al->world.plan_address) {
         *address = al->world.plan_address(al->world.user, bytes, reservation);
-        return *address != 0;
+        return *address != 0 && *address % CACHING_MIN_BLOCK_BYTES == 0 &&
+               *address < CACHING_ADDRESS_END - bytes;
     }
-    uint64_t span, next;
     if (!checked_round_up(bytes, ADDRESS_STEP, &span) ||
-        !checked_add(al->next_address, span, &next))
+        !checked_add(al->next_address, span, &next) || next > CACHING_ADDRESS_END)
         return false;
     *address = al->next_address;
     al->next_address = next;
@@ -99,15 +102,15 @@ static bool is_whole_segment(const struct caching *al, const struct block *block
 /* cudaFree of the segment that the free block fills. */
 static void release_segment(struct caching *al, struct block *block) {
     struct segment *segment = block_segment(al, block);
-    struct pool *pool = segment->home->pool;
-    uint64_t bytes = block->bytes;
+    struct pool *pool = segment_home(al, segment)->pool;
+    uint64_t bytes = block_bytes(block);
     assert(is_whole_segment(al, block));
     free_set_remove(al, block);
     driver_gave_back(al, pool, bytes);
     stat_lower(al->stats.segment, pool_class(pool), 1);
     if (bytes >= al->settings.max_split_bytes && al->stats.oversize_segments.current > 0)
         stat_lower_one(&al->stats.oversize_segments, 1);
-    caching_entry_range(al, ALLOC_ENTRY_SEGMENT_FREE, segment, segment->address, bytes);
+    caching_entry_range(al, ALLOC_ENTRY_SEGMENT_FREE, segment, block_address(block), bytes);
     segment_drop(al, segment);
 }
 
@@ -142,8 +145,9 @@ static struct block *walk_step(const struct caching *al, struct walk *walk) {
     return block;
 }
 
-static uint32_t age_in_calls(const struct pool *pool, const struct block *block) {
-    return pool->calls - block->freed_calls;
+/* Of the default pool. */
+static uint32_t age_in_calls(const struct caching *al, const struct block *block) {
+    return al->large.calls - block_side(al, block)->freed_calls;
 }
 
 /* One round: releases all that is as old as `least_age`. Returns the bytes. */
@@ -152,10 +156,10 @@ static uint64_t collect_older(struct caching *al, double least_age, double *tota
     uint64_t freed = 0;
     struct walk walk = walk_start(al, &al->large);
     for (struct block *block; (block = walk_step(al, &walk));) {
-        double age = age_in_calls(&al->large, block);
+        double age = age_in_calls(al, block);
         if (!is_whole_segment(al, block) || age < least_age)
             continue;
-        freed += block->bytes;
+        freed += block_bytes(block);
         *total_age -= age;
         --*count;
         release_segment(al, block);
@@ -175,7 +179,7 @@ void caching_collect_garbage(struct caching *al) {
     for (struct block *block; (block = walk_step(al, &walk));) {
         if (block_is_split(block))
             continue; /* unsplit blocks of reservations count, though they are never released */
-        total_age += age_in_calls(&al->large, block);
+        total_age += age_in_calls(al, block);
         count++;
     }
     uint64_t last_round = 1;
@@ -196,10 +200,10 @@ bool caching_release_available(struct caching *al, const struct request *request
         return true;
     }
     block = free_set_last_before(al, request->home, want);
-    while (block && block->bytes >= max_split && freed < want) {
+    while (block && block_bytes(block) >= max_split && freed < want) {
         struct block *below = free_set_prev(al, block);
         if (is_whole_segment(al, block)) {
-            freed += block->bytes;
+            freed += block_bytes(block);
             release_segment(al, block);
         }
         block = below;
@@ -224,7 +228,7 @@ static bool is_in_use(const struct caching *al, const struct private_pool *pool)
         if (al->redirects.at[i].pool == pool)
             return true;
     for (size_t i = 1; i < al->segments.count; i++)
-        if (al->segments.at[i].home && al->segments.at[i].home->pool->owner == pool)
+        if (al->segments.at[i].home && segment_home(al, &al->segments.at[i])->pool->owner == pool)
             return true;
     return false;
 }
@@ -239,7 +243,7 @@ static bool release_freeable_pools(struct caching *al, const struct private_pool
             return false;
         if (is_in_use(al, pool))
             continue;
-        private_pool_destroy(pool);
+        private_pool_destroy(al, pool);
         al->private_pools.count--;
         for (size_t j = i; j < al->private_pools.count; j++)
             al->private_pools.at[j] = al->private_pools.at[j + 1];

@@ -7,20 +7,23 @@ static const struct caching *model_of(const struct alloc *alloc) {
     return (const struct caching *)(const void *)alloc;
 }
 
-static struct caching_block describe(const struct segment *segment, const struct block *block) {
-    const struct pool *pool = segment->home->pool;
-    bool used = block->state == CACHING_BLOCK_ALLOCATED || block->state == CACHING_BLOCK_PENDING;
-    struct caching_block out = {.address = block->address,
-                                .bytes = block->bytes,
-                                .requested_bytes = used ? block->requested : 0,
-                                .stream = segment->home->stream,
-                                .segment_address = segment->address,
-                                .segment_bytes = segment->bytes,
-                                .state = block->state,
-                                .small_pool = pool->small,
-                                .expandable = segment->page != 0};
-    if (pool->owner)
-        out.pool_id = pool->owner->id;
+static uint64_t segment_bytes(const struct caching *al, const struct segment *segment) {
+    uint64_t sum = 0;
+    for (const struct block *b = block_at(al, segment->first); b; b = block_next(al, b))
+        sum += block_bytes(b);
+    return sum;
+}
+
+/* What all blocks of a segment have in common. */
+static struct caching_block describe(const struct caching *al, const struct segment *segment) {
+    const struct home *home = segment_home(al, segment);
+    struct caching_block out = {.stream = home->stream,
+                                .segment_address = segment_address(al, segment),
+                                .segment_bytes = segment_bytes(al, segment),
+                                .small_pool = home->pool->small,
+                                .expandable = segment_page(segment) != 0};
+    if (home->pool->owner)
+        out.pool_id = home->pool->owner->id;
     return out;
 }
 
@@ -31,9 +34,14 @@ void caching_visit(const struct alloc *alloc,
         const struct segment *segment = &al->segments.at[i];
         if (!segment->home)
             continue;
+        struct caching_block out = describe(al, segment);
         const struct block *block = block_at(al, segment->first);
         for (; block; block = block_next(al, block)) {
-            struct caching_block out = describe(segment, block);
+            out.address = block_address(block);
+            out.bytes = block_bytes(block);
+            out.state = block_state(block);
+            bool used = out.state == CACHING_BLOCK_ALLOCATED || out.state == CACHING_BLOCK_PENDING;
+            out.requested_bytes = used ? block->requested : 0;
             visit(user, &out);
         }
     }
@@ -48,7 +56,7 @@ struct sums {
 
 static bool broken(struct error *err, const struct block *block, const char *what) {
     return error_set(err, ERROR_BAD_INPUT, "block at %#llx: %s",
-                     block ? (unsigned long long)block->address : 0, what);
+                     block ? (unsigned long long)block_address(block) : 0, what);
 }
 
 /* Both neighbours of one idle state would have been joined. */
@@ -57,22 +65,21 @@ static bool check_links(const struct caching *al, const struct segment *segment,
     const struct block *next = block_next(al, block);
     if (&al->segments.at[block->segment] != segment)
         return broken(err, block, "wrong segment");
-    if (block->bytes == 0 || block->bytes % CACHING_MIN_BLOCK_BYTES)
-        return broken(err, block, "size is no multiple of 512");
-    if (next && (block_prev(al, next) != block || next->address != block->address + block->bytes))
+    if (block_bytes(block) == 0)
+        return broken(err, block, "no bytes");
+    if (next && (block_prev(al, next) != block || block_address(next) != block_end(block)))
         return broken(err, block, "wrong link to the next");
-    bool idle = block->state == CACHING_BLOCK_FREE || block->state == CACHING_BLOCK_UNMAPPED;
-    if (next && idle && next->state == block->state)
+    bool idle =
+        block_state(block) == CACHING_BLOCK_FREE || block_state(block) == CACHING_BLOCK_UNMAPPED;
+    if (next && idle && block_state(next) == block_state(block))
         return broken(err, block, "not joined with the next");
-    if (!next && block->address + block->bytes != segment->address + segment->bytes)
-        return broken(err, block, "segment ends elsewhere");
     return true;
 }
 
 static bool is_in_set(const struct caching *al, const struct home *home,
                       const struct block *block) {
-    const struct block *at = free_set_from(al, home, block->bytes);
-    while (at && at != block && at->bytes == block->bytes)
+    const struct block *at = free_set_from(al, home, block_bytes(block));
+    while (at && at != block && block_bytes(at) == block_bytes(block))
         at = free_set_next(al, at);
     return at == block;
 }
@@ -81,31 +88,32 @@ static bool check_block(const struct caching *al, const struct segment *segment,
                         const struct block *block, struct sums *sums, struct error *err) {
     if (!check_links(al, segment, block, err))
         return false;
-    if (block->state != CACHING_BLOCK_UNMAPPED)
-        sums->reserved += block->bytes;
-    switch ((enum caching_block_state)block->state) {
+    if (block_state(block) != CACHING_BLOCK_UNMAPPED)
+        sums->reserved += block_bytes(block);
+    switch (block_state(block)) {
     case CACHING_BLOCK_FREE:
         sums->free_blocks++;
-        if (!segment->page && block_is_split(block)) {
+        if (!segment_page(segment) && block_is_split(block)) {
             sums->split++;
-            sums->split_bytes += block->bytes;
+            sums->split_bytes += block_bytes(block);
         }
-        return is_in_set(al, segment->home, block) || broken(err, block, "not in the free set");
+        return is_in_set(al, segment_home(al, segment), block) ||
+               broken(err, block, "not in the free set");
     case CACHING_BLOCK_UNMAPPED:
         sums->unmapped_blocks++;
-        return unmapped_from(al, segment->home, block->address) == block ||
+        return unmapped_from(al, segment_home(al, segment), block_address(block)) == block ||
                broken(err, block, "not in the unmapped set");
     case CACHING_BLOCK_ALLOCATED:
         sums->live++;
-        sums->live_bytes += block->bytes;
-        if (live_find(al, block->address) != block)
+        sums->live_bytes += block_bytes(block);
+        if (live_find(al, block_address(block)) != block)
             return broken(err, block, "not found by its address");
         break;
     case CACHING_BLOCK_PENDING:
         break;
     }
     sums->active++;
-    sums->active_bytes += block->bytes;
+    sums->active_bytes += block_bytes(block);
     sums->requested += block->requested;
     return true;
 }
@@ -117,7 +125,7 @@ static uint64_t count_pool(const struct caching *al, const struct pool *pool, ui
         for (struct block *b = free_set_from(al, home, 0); b; b = free_set_next(al, b))
             count++;
         for (struct block *b = unmapped_from(al, home, 0); b;
-             b = unmapped_from(al, home, b->address + 1))
+             b = unmapped_from(al, home, block_address(b) + 1))
             ++*unmapped;
     }
     return count;
@@ -154,7 +162,7 @@ bool caching_check(const struct alloc *alloc, struct error *err) {
         const struct segment *segment = &al->segments.at[i];
         if (!segment->home)
             continue;
-        sums.segments += segment->page == 0;
+        sums.segments += segment_page(segment) == 0;
         const struct block *block = block_at(al, segment->first);
         for (; block; block = block_next(al, block))
             if (!check_block(al, segment, block, &sums, err))

@@ -45,12 +45,19 @@ static uint64_t fresh_address(struct replay_device *d, uint64_t bytes) {
     return address;
 }
 
+/* Was the request that is being served out of memory when it was recorded? At the start and at the
+ * end none is. */
+static bool failed_then(const struct replay_device *d) {
+    const struct timeline *real = d->replay->real;
+    return d->now < real->events.count && real->events.at[d->now].kind == EVENT_OOM;
+}
+
 static bool is_refused(const struct replay_device *d, const struct timeline_event *next) {
     if (d->capacity_known)
         return false;
     if (next)
         return replay_is_release(next);
-    return d->now != TIMELINE_NONE && d->replay->real->events.at[d->now].kind == EVENT_OOM;
+    return failed_then(d);
 }
 
 static uint64_t recorded_address(const struct replay_device *d, const struct timeline_event *next,
@@ -110,7 +117,7 @@ static bool came_by_waiting(const struct replay_device *d, uint32_t completion) 
         return false;
     const struct timeline_event *next = replay_next_answer(d);
     bool released = next && replay_is_release(next);
-    return released || d->replay->real->events.at[d->now].kind == EVENT_OOM;
+    return released || failed_then(d);
 }
 
 static bool event_done(void *user, uint64_t event) {

@@ -335,6 +335,29 @@ TEST(a_freed_small_block_is_split_again) {
     fixture_end(&f);
 }
 
+/* A card without a limit: what no address can name is out of memory, all below it is not. */
+TEST(a_request_of_more_than_all_addresses_is_out_of_memory) {
+    USE_STATE;
+    for (int expandable = 0; expandable < 2; expandable++) {
+        struct error err = {0};
+        struct alloc_config config = {.total_bytes = UINT64_MAX, .capacity_bytes = UINT64_MAX};
+        uint64_t address;
+        alloc_settings_default(&config.settings);
+        config.settings.expandable_segments = expandable;
+        struct alloc *al = alloc_create(alloc_row(0), &config, &err);
+        assert_non_null(al);
+        static const uint64_t refused[] = {UINT64_MAX, UINT64_MAX / 2, UINT64_C(1) << 50};
+        for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
+            assert_int_equal(alloc_take(al, refused[i], 0, &address), ALLOC_OOM);
+        assert_int_equal(alloc_take(al, UINT64_C(1) << 49, 0, &address), ALLOC_OK);
+        assert_int_equal(alloc_take(al, 1, 0, &address), ALLOC_OK);
+        assert_ok(caching_check(al, &err), err);
+        assert_bytes_equal(alloc_get_stats(al)->allocated_bytes[0].current,
+                           (UINT64_C(1) << 49) + 512);
+        alloc_destroy(al);
+    }
+}
+
 TEST(the_large_segment_size_can_be_set) {
     USE_STATE;
     struct fixture f = fixture_start(NULL, "large_segment_size_mb:12");
@@ -449,6 +472,7 @@ SUITE(cmocka_unit_test(one_byte_takes_a_small_segment),
       cmocka_unit_test(streams_do_not_share_blocks),
       cmocka_unit_test(the_own_stream_is_no_use_and_twice_is_once),
       cmocka_unit_test(a_freed_small_block_is_split_again),
+      cmocka_unit_test(a_request_of_more_than_all_addresses_is_out_of_memory),
       cmocka_unit_test(the_large_segment_size_can_be_set),
       cmocka_unit_test(a_recorded_run_gets_the_recorded_segments),
       cmocka_unit_test(peaks_and_sums_can_be_reset),

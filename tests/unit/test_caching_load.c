@@ -214,6 +214,20 @@ TEST(contradictions_are_refused) {
                                  .segment_address = 2 * MIB,
                                  .segment_bytes = 100 * GIB};
     refuses(&huge, 1, "exceed");
+    huge.segment_bytes = huge.bytes = UINT64_C(1) << 50;
+    refuses(&huge, 1, "beyond all addresses");
+    small_segment(blocks);
+    for (size_t i = 0; i < 4; i++) {
+        blocks[i].address += UINT64_C(1) << 56;
+        blocks[i].segment_address += UINT64_C(1) << 56;
+    }
+    refuses(blocks, 4, "beyond all addresses");
+    small_segment(blocks);
+    for (size_t i = 0; i < 4; i++) {
+        blocks[i].address += 256;
+        blocks[i].segment_address += 256;
+    }
+    refuses(blocks, 4, "does not begin at a multiple of 512");
 }
 
 TEST(private_pools_are_made) {
