@@ -152,7 +152,7 @@ static uint32_t key_of(SDL_Keycode sym) {
         {SDLK_DOWN, KEY_DOWN},      {SDLK_PAGEUP, KEY_PAGE_UP}, {SDLK_PAGEDOWN, KEY_PAGE_DOWN},
         {SDLK_HOME, KEY_HOME},      {SDLK_END, KEY_END},        {SDLK_RETURN, KEY_ENTER},
         {SDLK_KP_ENTER, KEY_ENTER}, {SDLK_ESCAPE, KEY_ESCAPE},  {SDLK_TAB, KEY_TAB},
-        {SDLK_KP_PLUS, '+'},        {SDLK_KP_MINUS, '-'},
+        {SDLK_KP_PLUS, '+'},        {SDLK_KP_MINUS, '-'},       {SDLK_BACKSPACE, KEY_BACKSPACE},
     };
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         if (keys[i].sym == sym)

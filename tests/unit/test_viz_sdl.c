@@ -58,9 +58,11 @@ static SDL_Keycode sym_of(uint32_t key) {
     static const struct {
         uint32_t key;
         SDL_Keycode sym;
-    } keys[] = {{KEY_LEFT, SDLK_LEFT}, {KEY_RIGHT, SDLK_RIGHT},    {KEY_UP, SDLK_UP},
-                {KEY_DOWN, SDLK_DOWN}, {KEY_PAGE_UP, SDLK_PAGEUP}, {KEY_PAGE_DOWN, SDLK_PAGEDOWN},
-                {KEY_HOME, SDLK_HOME}, {KEY_ESCAPE, SDLK_ESCAPE}};
+    } keys[] = {
+        {KEY_LEFT, SDLK_LEFT},    {KEY_RIGHT, SDLK_RIGHT},    {KEY_UP, SDLK_UP},
+        {KEY_DOWN, SDLK_DOWN},    {KEY_PAGE_UP, SDLK_PAGEUP}, {KEY_PAGE_DOWN, SDLK_PAGEDOWN},
+        {KEY_HOME, SDLK_HOME},    {KEY_END, SDLK_END},        {KEY_ESCAPE, SDLK_ESCAPE},
+        {KEY_ENTER, SDLK_RETURN}, {KEY_TAB, SDLK_TAB},        {KEY_BACKSPACE, SDLK_BACKSPACE}};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         if (keys[i].key == key)
             return keys[i].sym;
@@ -111,7 +113,8 @@ TEST(every_binding_arrives) {
     assert_ok(app_frame(twin, &list, &err), err);
     for (size_t i = 0; keys_binding(i); i++) {
         const struct binding *b = keys_binding(i);
-        bool writes = b->action == ACTION_SAVE_PNG || b->action == ACTION_SAVE_SVG;
+        bool writes = b->action == ACTION_SAVE_PNG || b->action == ACTION_SAVE_SVG ||
+                      b->action == ACTION_EXPORT;
         if (b->action == ACTION_FULL_SCREEN) { /* the size changes: there and back */
             push_key(b->key, b->mods);
             step(&s);

@@ -83,6 +83,11 @@ void app_destroy(struct app *app) {
     plot_layer_fini(&app->layers[1]);
     array_fini(&app->pieces.list);
     array_fini(&app->live.ids);
+    difference_fini(&app->difference.sums);
+    range_sums_fini(&app->range.sums);
+    block_lives_fini(&app->lifetimes.list);
+    icicle_fini(&app->icicle.tree);
+    array_fini(&app->icicle.path);
     align_fini(&app->align);
     track_fini(&app->a);
     track_fini(&app->b);

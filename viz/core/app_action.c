@@ -148,6 +148,15 @@ static void move_row(struct app *app, int rows, int pages) {
     table_move(app, ops, state, rows + pages * page);
 }
 
+static void sort_table(struct app *app, bool reverse) {
+    struct table_state *state;
+    const struct table_ops *ops = app_table(app, &state);
+    if (reverse)
+        table_sort_reverse(app, ops, state);
+    else
+        table_sort_next(app, ops, state);
+}
+
 uint32_t app_event_block(const struct app *app, uint32_t moment) {
     const struct timeline *tl = app->a.tl;
     if (moment == 0 || moment > tl->events.count)
@@ -240,6 +249,8 @@ static void clear(struct app *app) {
         app->help = false;
     else if (app->playing)
         app->playing = false;
+    else if (app_icicle_up(app))
+        return;
     else if (selection_clear(&app->selection))
         app_relayout(app);
     else
@@ -378,6 +389,12 @@ void app_act(struct app *app, enum action action) {
     case ACTION_PAGE_DOWN:
         move_row(app, 0, 1);
         break;
+    case ACTION_SORT:
+        sort_table(app, false);
+        break;
+    case ACTION_SORT_REVERSE:
+        sort_table(app, true);
+        break;
     case ACTION_ISOLATE_1:
     case ACTION_ISOLATE_2:
     case ACTION_ISOLATE_3:
@@ -391,6 +408,21 @@ void app_act(struct app *app, enum action action) {
         break;
     case ACTION_OWNERS:
         toggle_tab(app, &pane_owners);
+        break;
+    case ACTION_LIFETIMES:
+        toggle_tab(app, &pane_lifetimes);
+        break;
+    case ACTION_ICICLE:
+        toggle_tab(app, &pane_icicle);
+        break;
+    case ACTION_ICICLE_UP:
+        app_icicle_up(app);
+        break;
+    case ACTION_DIFFERENCE:
+        toggle_tab(app, &pane_difference);
+        break;
+    case ACTION_RANGE_TAB:
+        toggle_tab(app, &pane_range);
         break;
     case ACTION_SIDE:
         toggle(app, SPLIT_SIDE);

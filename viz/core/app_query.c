@@ -32,6 +32,14 @@
     X("pin", app->selection.pin)                                                                   \
     X("range.first", app->selection.first)                                                         \
     X("range.end", app->selection.end)                                                             \
+    X("difference.groups", read_difference(app) ? app->difference.sums.rows.count : 0)             \
+    X("difference.then", read_difference(app) ? app->difference.sums.total.then : 0)               \
+    X("difference.now", read_difference(app) ? app->difference.sums.total.now : 0)                 \
+    X("range.allocated", read_tab(app, &pane_range) ? app->range.sums.total.allocated : 0)         \
+    X("range.leaked", read_tab(app, &pane_range) ? app->range.sums.total.leaked : 0)               \
+    X("lifetimes", read_tab(app, &pane_lifetimes) ? app->lifetimes.list.rows.count : 0)            \
+    X("icicle.depth", icicle_depth(app))                                                           \
+    X("icicle.bytes", icicle_bytes(app))                                                           \
     X("tab", app->tab)                                                                             \
     X("row", app->tables[app->tab].has_selected ? app->tables[app->tab].selected + 1 : 0)          \
     X("sort", app->tables[app->tab].sort_column)                                                   \
@@ -47,6 +55,31 @@
     X("scale", app->scale_percent)                                                                 \
     X("width", app->width)                                                                         \
     X("height", app->height)
+
+static bool read_tab(struct app *app, const struct pane_ops *tab) {
+    return tab->table->read(app);
+}
+
+static bool read_difference(struct app *app) {
+    return read_tab(app, &pane_difference) && app->difference.valid;
+}
+
+static const struct icicle_node *icicle_node(struct app *app) {
+    const struct icicle *tree = &app->icicle.tree;
+    if (!read_tab(app, &pane_icicle))
+        return NULL;
+    return &tree->nodes.at[icicle_find(tree, app->icicle.path.at, app->icicle.path.count)];
+}
+
+static uint64_t icicle_depth(struct app *app) {
+    const struct icicle_node *node = icicle_node(app);
+    return node ? node->depth : 0;
+}
+
+static uint64_t icicle_bytes(struct app *app) {
+    const struct icicle_node *node = icicle_node(app);
+    return node ? node->bytes : 0;
+}
 
 static uint64_t cursor_time(const struct app *app) {
     struct ruler time = ruler_of(&app->a.lod, RULER_TIME);

@@ -5,6 +5,7 @@
 #include "align.h"
 #include "app.h"
 #include "column.h"
+#include "compare_views.h"
 #include "draw.h"
 #include "font.h"
 #include "keys.h"
@@ -68,6 +69,11 @@ struct app {
     uint32_t owners_moment;
     enum owner_grouping owners_grouping;
     struct owner_row owners_rest; /* the rows that have no room */
+
+    struct difference_view difference;
+    struct range_view range;
+    struct lifetimes_view lifetimes;
+    struct icicle_view icicle;
 
     bool playing;
     double speed; /* 1 = a visible range in ten seconds */

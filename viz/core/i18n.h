@@ -64,6 +64,32 @@ enum language { LANGUAGE_ENGLISH, LANGUAGE_CHINESE };
     X(MARK, "mark", "标记") \
     X(RANGE, "range", "区间") \
     X(DIFFERENCE, "difference", "差值") \
+    X(TAB_DIFFERENCE, "difference", "差异") \
+    X(NOW, "now", "现在") \
+    X(THEN, "before", "之前") \
+    X(ADDED, "appeared", "新增") \
+    X(REMOVED, "gone", "消失") \
+    X(CHANGED, "changed", "变化") \
+    X(SAME, "same", "相同") \
+    X(KIND, "what", "状态") \
+    X(CURSOR, "cursor", "光标") \
+    X(NOTHING_TO_COMPARE, "m sets a mark: what changes between it and the cursor stands here; so does a second file", "按 m 设标记：此处显示标记与光标之间的变化；也可打开第二个文件") \
+    X(TAB_LIFETIMES, "lifetimes", "生命期") \
+    X(NEVER_FREED, "never freed", "未释放") \
+    X(BLOCKS_AT_CURSOR, "blocks at the cursor", "光标处的块") \
+    X(BLOCKS_IN_RANGE, "blocks in the range", "区间内的块") \
+    X(TAB_ICICLE, "icicle", "冰柱图") \
+    X(ICICLE_BY_PATH, "by module path", "按模块路径") \
+    X(ICICLE_BY_STACK, "by stack", "按调用栈") \
+    X(BLOCKS_UNIT, "blocks", "个块") \
+    X(TAB_RANGE, "range", "区间") \
+    X(WHOLE_RUN, "whole run", "整个过程") \
+    X(ALLOCATED_IN, "allocated", "分配") \
+    X(FREED_IN, "freed", "释放") \
+    X(LEAKED, "kept at its end", "结束时仍在") \
+    X(MAX, "max", "最大") \
+    X(CHURN, "churn", "周转") \
+    X(ALLOCATIONS, "requests", "请求数") \
     X(OUT_OF_MEMORY, "out of memory", "显存不足") \
     X(WARNINGS, "records repaired or skipped", "条记录已修复或跳过") \
     X(NO_EVENTS, "no events: a single state", "无事件：单一状态") \

@@ -30,6 +30,7 @@ enum key {
     KEY_ENTER,
     KEY_ESCAPE,
     KEY_TAB,
+    KEY_BACKSPACE,
     KEY_F1 = 0x201, /* F2 = KEY_F1 + 1 ... */
     KEY_F2 = 0x202,
     KEY_F3 = 0x203,
@@ -38,6 +39,8 @@ enum key {
     KEY_F6 = 0x206,
     KEY_F7 = 0x207,
     KEY_F8 = 0x208,
+    KEY_F9 = 0x209,
+    KEY_F10 = 0x20a,
     KEY_F11 = 0x20b,
     KEY_F12 = 0x20c
 };

@@ -47,6 +47,8 @@ static const struct binding bindings[] = {
     {'f', 0, ACTION_FIT_SELECTION},
     {KEY_UP, 0, ACTION_ROW_UP},
     {KEY_DOWN, 0, ACTION_ROW_DOWN},
+    {'o', 0, ACTION_SORT},
+    {'o', MOD_SHIFT, ACTION_SORT_REVERSE},
     {KEY_PAGE_UP, 0, ACTION_PAGE_UP},
     {KEY_PAGE_DOWN, 0, ACTION_PAGE_DOWN},
     {'1', 0, ACTION_ISOLATE_1},
@@ -59,6 +61,11 @@ static const struct binding bindings[] = {
     {'8', 0, ACTION_ISOLATE_8},
     {'9', 0, ACTION_ISOLATE_9},
     {KEY_F2, 0, ACTION_OWNERS},
+    {KEY_F7, 0, ACTION_LIFETIMES},
+    {KEY_F8, 0, ACTION_ICICLE},
+    {KEY_BACKSPACE, 0, ACTION_ICICLE_UP},
+    {KEY_F9, 0, ACTION_DIFFERENCE},
+    {KEY_F10, 0, ACTION_RANGE_TAB},
     {KEY_F6, 0, ACTION_SIDE},
     {' ', 0, ACTION_PLAY},
     {'<', 0, ACTION_SLOWER},
@@ -91,9 +98,10 @@ static const struct {
     uint32_t key;
     const char *name;
 } named[] = {
-    {KEY_LEFT, "Left"},    {KEY_RIGHT, "Right"},    {KEY_UP, "Up"},     {KEY_DOWN, "Down"},
-    {KEY_PAGE_UP, "PgUp"}, {KEY_PAGE_DOWN, "PgDn"}, {KEY_HOME, "Home"}, {KEY_END, "End"},
-    {KEY_ENTER, "Enter"},  {KEY_ESCAPE, "Esc"},     {KEY_TAB, "Tab"},   {' ', "Space"},
+    {KEY_LEFT, "Left"},           {KEY_RIGHT, "Right"},    {KEY_UP, "Up"},     {KEY_DOWN, "Down"},
+    {KEY_PAGE_UP, "PgUp"},        {KEY_PAGE_DOWN, "PgDn"}, {KEY_HOME, "Home"}, {KEY_END, "End"},
+    {KEY_ENTER, "Enter"},         {KEY_ESCAPE, "Esc"},     {KEY_TAB, "Tab"},   {' ', "Space"},
+    {KEY_BACKSPACE, "Backspace"},
 };
 
 static const struct {

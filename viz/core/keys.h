@@ -45,6 +45,8 @@
     X(FIT_SELECTION, "fit the range, or the pinned block's life", "适配区间或固定块的生命期") \
     X(ROW_UP, "table up", "表格上移") \
     X(ROW_DOWN, "table down", "表格下移") \
+    X(SORT, "sort the table by its next column", "按下一列排序表格") \
+    X(SORT_REVERSE, "the other way round", "反向排序") \
     X(PAGE_UP, "table page up", "表格上翻页") \
     X(PAGE_DOWN, "table page down", "表格下翻页") \
     X(ISOLATE_1, "only the n-th band from the bottom; again: all", "仅显示自下第 n 层；再按显示全部") \
@@ -57,6 +59,11 @@
     X(ISOLATE_8, "", "") \
     X(ISOLATE_9, "", "") \
     X(OWNERS, "owners on or off", "显示或隐藏占用者") \
+    X(LIFETIMES, "lifetimes of blocks, on or off", "显示或隐藏块的生命期") \
+    X(ICICLE, "icicle, on or off", "显示或隐藏冰柱图") \
+    X(ICICLE_UP, "out of a part of the icicle", "退出冰柱图的一层") \
+    X(DIFFERENCE, "what differs, on or off", "显示或隐藏差异") \
+    X(RANGE_TAB, "what went on in the range, on or off", "显示或隐藏区间统计") \
     X(SIDE, "legend on or off", "显示或隐藏图例") \
     X(PLAY, "play or pause", "播放或暂停") \
     X(SLOWER, "slower", "减速") \

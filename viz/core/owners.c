@@ -36,9 +36,11 @@ enum text_id owners_title(enum owner_grouping grouping) {
     return titles[grouping];
 }
 
-static bool key_of(struct owners *owners, const struct timeline_block *b, uint64_t *key) {
+bool owners_key_of(struct owners *owners, enum owner_grouping grouping, uint32_t block,
+                   uint64_t *key) {
+    const struct timeline_block *b = array_at(&owners->tl->blocks, block);
     uint32_t id = 0;
-    switch (owners->grouping) {
+    switch (grouping) {
     case OWNER_BY_MODULE:
         if (!owner_names_module(&owners->names, b, &id))
             return false;
@@ -114,7 +116,7 @@ static struct owner_row *row_of(struct owners *owners, uint64_t key, uint32_t bl
 static bool add_block(struct owners *owners, uint32_t block) {
     const struct timeline_block *b = array_at(&owners->tl->blocks, block);
     uint64_t key;
-    if (!key_of(owners, b, &key))
+    if (!owners_key_of(owners, owners->grouping, block, &key))
         return false;
     struct owner_row *row = row_of(owners, key, block);
     if (!row)
@@ -208,29 +210,34 @@ static const char *or_unknown(const char *name, enum language language) {
     return *name ? name : i18n_text(language, TEXT_UNKNOWN);
 }
 
-const char *owners_name(const struct owners *owners, const struct owner_row *row,
-                        enum language language, char buffer[256]) {
+const char *owners_key_name(const struct owners *owners, enum owner_grouping grouping, uint64_t key,
+                            enum language language, char buffer[256]) {
     const struct timeline *tl = owners->tl;
-    switch (owners->grouping) {
+    switch (grouping) {
     case OWNER_BY_MODULE:
     case OWNER_BY_STACK:
-        return or_unknown(owner_names_text(&owners->names, (uint32_t)row->key), language);
+        return or_unknown(owner_names_text(&owners->names, (uint32_t)key), language);
     case OWNER_BY_PATH:
     case OWNER_BY_OP:
     case OWNER_BY_NAME:
-        return or_unknown(timeline_text(tl, (uint32_t)row->key), language);
+        return or_unknown(timeline_text(tl, (uint32_t)key), language);
     case OWNER_BY_CATEGORY:
-        return i18n_category(language, (enum category)row->key);
+        return i18n_category(language, (enum category)key);
     case OWNER_BY_DTYPE:
-        return row->key < DTYPE_COUNT && row->key != DTYPE_NONE ? dtype_name((enum dtype)row->key)
-                                                                : i18n_text(language, TEXT_UNKNOWN);
+        return key < DTYPE_COUNT && key != DTYPE_NONE ? dtype_name((enum dtype)key)
+                                                      : i18n_text(language, TEXT_UNKNOWN);
     case OWNER_BY_STREAM:
-        snprintf(buffer, 256, "%s %u", i18n_text(language, TEXT_STREAM), (unsigned)row->key);
+        snprintf(buffer, 256, "%s %u", i18n_text(language, TEXT_STREAM), (unsigned)key);
         return buffer;
     case OWNER_GROUPING_COUNT:
         break;
     }
     return "";
+}
+
+const char *owners_name(const struct owners *owners, const struct owner_row *row,
+                        enum language language, char buffer[256]) {
+    return owners_key_name(owners, owners->grouping, row->key, language, buffer);
 }
 
 enum category owners_category(const struct owner_row *row) {

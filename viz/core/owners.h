@@ -66,6 +66,11 @@ void owners_sort(struct owners *owners, enum owner_order order, bool falling);
 /* The row's name, in `language`; valid until the next owners_read, or in `buffer`. */
 const char *owners_name(const struct owners *owners, const struct owner_row *row,
                         enum language language, char buffer[256]);
+/* What a block is summed under, and the name of that: what the rows are made of. False: host memory. */
+bool owners_key_of(struct owners *owners, enum owner_grouping grouping, uint32_t block,
+                   uint64_t *key);
+const char *owners_key_name(const struct owners *owners, enum owner_grouping grouping, uint64_t key,
+                            enum language language, char buffer[256]);
 /* The category with the most bytes: the row's colour. */
 enum category owners_category(const struct owner_row *row);
 

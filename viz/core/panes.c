@@ -4,10 +4,13 @@
 #include "app_state.h"
 
 const struct pane_ops *const panes[] = {
-    &pane_title,  &pane_overview, &pane_phases, &pane_timeline, &pane_selection, &pane_details,
-    &pane_legend, &pane_tabs,     &pane_owners, &pane_status,   &pane_help,      NULL};
+    &pane_title,     &pane_overview,   &pane_phases, &pane_timeline,
+    &pane_selection, &pane_details,    &pane_legend, &pane_tabs,
+    &pane_owners,    &pane_difference, &pane_range,  &pane_lifetimes,
+    &pane_icicle,    &pane_status,     &pane_help,   NULL};
 
-const struct pane_ops *const panes_tabs[] = {&pane_owners, NULL};
+const struct pane_ops *const panes_tabs[] = {&pane_owners,    &pane_difference, &pane_range,
+                                             &pane_lifetimes, &pane_icicle,     NULL};
 
 static_assert(sizeof panes_tabs / sizeof panes_tabs[0] <= PANES_TABS + 1,
               "app->tables has too few");

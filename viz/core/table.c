@@ -44,7 +44,7 @@ static void divide(struct painter *p) {
         p->figures--;
     p->names = p->right - figures_width(p) - p->x - app_px(app, 20);
     int bar = p->names - app_px(app, 360);
-    if (!p->ops->bar || bar < app_px(app, 80))
+    if ((!p->ops->bar && !p->ops->balance) || bar < app_px(app, 80))
         return;
     p->bar = bar > app_px(app, 560) ? app_px(app, 560) : bar;
     p->names -= p->bar + app_px(app, 12);
@@ -95,6 +95,23 @@ static void draw_bar(const struct painter *p, size_t row) {
     }
 }
 
+/* From the middle: to the right what there is more of, to the left what there is less of. */
+static void draw_balance(const struct painter *p, size_t row) {
+    uint64_t size = 0, whole = 0;
+    bool more = false;
+    if (p->bar <= 0)
+        return;
+    p->ops->balance(p->app, row, &size, &more, &whole);
+    const struct theme *theme = app_theme(p->app);
+    int height = app_px(p->app, 9), top = p->y + (p->row - height) / 2, half = p->bar / 2;
+    int length = whole > 0 ? (int)((double)size / (double)whole * half + 0.5) : 0;
+    length = length > half ? half : length > 0 || size == 0 ? length : 1;
+    int middle = p->bar_x + half;
+    draw_rect(p->list, more ? middle : middle - length, top, length, height,
+              more ? theme->more : theme->less);
+    draw_rect(p->list, middle, p->y, 1, p->row, theme->line);
+}
+
 static void draw_swatch(const struct painter *p, size_t row, int x) {
     enum category category = p->ops->swatch ? p->ops->swatch(p->app, row) : CATEGORY_COUNT;
     int size = app_px(p->app, 11);
@@ -118,6 +135,8 @@ static void draw_row(struct painter *p, size_t row) {
         draw_swatch(p, row, x);
     if (p->ops->bar)
         draw_bar(p, row);
+    else if (p->ops->balance)
+        draw_balance(p, row);
     font_shorten(app->font, p->ops->cell(app, row, 0, false, buffer), p->names - in, app_size(app),
                  false, shown, sizeof shown);
     app_draw_text(app, p->list, x + app_px(app, 18), y, theme->ink, shown);
@@ -199,9 +218,13 @@ static int column_at(struct app *app, int x, const struct rect *place,
     return 0;
 }
 
+size_t table_first(const struct table_state *state, size_t count) {
+    return first_row(state->scroll, count, (size_t)(state->shown > 0 ? state->shown : 0));
+}
+
 /* A figure falls at first, and rises when asked again; the name column: the pane's own order. */
-static void sort_by(struct app *app, int column, const struct table_ops *ops,
-                    struct table_state *state) {
+void table_sort_by(struct app *app, const struct table_ops *ops, struct table_state *state,
+                   int column) {
     if (!ops->sort || (column > 0 && !ops->columns[column].sorts))
         return;
     state->falling = column > 0 && (state->sort_column != column || !state->falling);
@@ -234,7 +257,7 @@ bool table_input(struct app *app, const struct input *in, const struct rect *pla
         return false;
     app->dirty = true;
     if (in->y < place->y + state->head) {
-        sort_by(app, column_at(app, in->x, place, ops), ops, state);
+        table_sort_by(app, ops, state, column_at(app, in->x, place, ops));
     } else if (row != TABLE_NO_ROW) {
         state->selected = row;
         state->has_selected = true;
@@ -262,6 +285,21 @@ void table_move(struct app *app, const struct table_ops *ops, struct table_state
     if (state->shown > 0) /* else nothing was drawn yet */
         state->scroll = at < first ? at : at >= first + shown ? at - shown + 1 : first;
     app->dirty = true;
+}
+
+void table_sort_next(struct app *app, const struct table_ops *ops, struct table_state *state) {
+    int column = state->sort_column + 1;
+    while (column < ops->column_count && !ops->columns[column].sorts)
+        column++;
+    if (!ops->read(app))
+        return;
+    state->sort_column = -1; /* a new one: falls */
+    table_sort_by(app, ops, state, column < ops->column_count ? column : 0);
+}
+
+void table_sort_reverse(struct app *app, const struct table_ops *ops, struct table_state *state) {
+    if (state->sort_column > 0 && ops->read(app))
+        table_sort_by(app, ops, state, state->sort_column);
 }
 
 void table_choose(struct app *app, const struct table_ops *ops, struct table_state *state) {

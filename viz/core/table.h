@@ -44,6 +44,8 @@ struct table_ops {
     enum category (*swatch)(struct app *app, size_t row);
     /* Parts of a bar between name and figures; `whole` is the longest bar's. Optional. */
     void (*bar)(struct app *app, size_t row, uint64_t parts[TABLE_BAR], uint64_t *whole);
+    /* Instead of `bar`: one that grows from the middle, to the right when `more`. Optional. */
+    void (*balance)(struct app *app, size_t row, uint64_t *size, bool *more, uint64_t *whole);
     /* Sums up the rows outside first .. end - 1 for TABLE_REST; how many they are. Optional: then
      * nothing is said of them but the count in the name. */
     size_t (*rest)(struct app *app, size_t first, size_t end);
@@ -71,6 +73,15 @@ bool table_input(struct app *app, const struct input *in, const struct rect *pla
                  const struct table_ops *ops, struct table_state *state);
 /* Moves the chosen row (and what is shown after it) by so many rows. */
 void table_move(struct app *app, const struct table_ops *ops, struct table_state *state, int by);
+/* The first row that is shown of `count`. */
+size_t table_first(const struct table_state *state, size_t count);
+/* As a click on the head of a column. */
+void table_sort_by(struct app *app, const struct table_ops *ops, struct table_state *state,
+                   int column);
+/* Sorts by the next column that sorts, falling, after the last in the pane's own order; the other way
+ * round. */
+void table_sort_next(struct app *app, const struct table_ops *ops, struct table_state *state);
+void table_sort_reverse(struct app *app, const struct table_ops *ops, struct table_state *state);
 /* Calls the choose of the chosen row. */
 void table_choose(struct app *app, const struct table_ops *ops, struct table_state *state);
 

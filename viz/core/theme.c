@@ -20,7 +20,9 @@ static const struct theme themes[THEME_COUNT] = {
                     .capacity = 0xffff6b5e,
                     .overlay = 0xffffffff,
                     .hatch = 0xff62686f,
-                    .phase = {0xff2e3840, 0xff39454f}},
+                    .phase = {0xff2e3840, 0xff39454f},
+                    .more = 0xffe07b39,
+                    .less = 0xff56b4e9},
     [THEME_LIGHT] = {.ground = 0xfff0f1f3,
                      .plot = 0xfffafafa,
                      .panel = 0xfffafafa,
@@ -37,7 +39,9 @@ static const struct theme themes[THEME_COUNT] = {
                      .capacity = 0xffc5221f,
                      .overlay = 0xff000000,
                      .hatch = 0xffa0a5ab,
-                     .phase = {0xffd5dde4, 0xffc3ced8}},
+                     .phase = {0xffd5dde4, 0xffc3ced8},
+                     .more = 0xffd55e00,
+                     .less = 0xff0072b2},
     [THEME_CONTRAST] = {.ground = 0xff000000,
                         .plot = 0xff000000,
                         .panel = 0xff000000,
@@ -54,7 +58,9 @@ static const struct theme themes[THEME_COUNT] = {
                         .capacity = 0xffffff00,
                         .overlay = 0xffffffff,
                         .hatch = 0xffb0b0b0,
-                        .phase = {0xff303030, 0xff505050}},
+                        .phase = {0xff303030, 0xff505050},
+                        .more = 0xffffff00,
+                        .less = 0xff00ffff},
 };
 
 static const char *const names[THEME_COUNT] = {

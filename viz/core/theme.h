@@ -36,6 +36,7 @@ struct theme {
     uint32_t reserved, capacity, overlay; /* lines */
     uint32_t hatch;                       /* reserved but not in use */
     uint32_t phase[2];                    /* two shades by turns */
+    uint32_t more, less;                  /* differences: of the first state, or of the now */
 };
 
 const struct theme *theme_get(enum theme_id id);
