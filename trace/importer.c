@@ -14,7 +14,7 @@ enum { HEAD_BYTES = 4096 };
 #define DEFAULT_MEMORY_BYTES ((size_t)256 << 20)
 enum { DEFAULT_MEMORY_FACTOR = 24 };
 
-const struct importer *const importers[] = {&importer_snapshot, NULL};
+const struct importer *const importers[] = {&importer_vrt, &importer_snapshot, NULL};
 
 /* Formats that people try and that are not read here; for the message only. */
 static const struct {

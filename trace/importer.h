@@ -47,5 +47,6 @@ bool trace_import_bytes(const char *name, const void *data, size_t length,
                         struct trace_facts *facts, struct error *err);
 
 extern const struct importer importer_snapshot;
+extern const struct importer importer_vrt;
 
 #endif

@@ -34,7 +34,7 @@ struct cli {
     size_t file_count;
     const char *sets[CLI_MAX_SETS];
     struct source_options source;
-    const char *output, *json, *csv, *png, *svg, *size, *theme, *lang;
+    const char *output, *format, *json, *csv, *png, *svg, *size, *theme, *lang;
     const char *max_requests, *max_instructions, *max_memory; /* as given; NULL: not said */
     const char *at;         /* the moment that --at names; NULL: none */
     uint64_t need_bytes;    /* of --need; 0: none */
@@ -76,6 +76,7 @@ int cmd_info(struct cli *cli);
 int cmd_replay(struct cli *cli);
 int cmd_dump(struct cli *cli);
 int cmd_scenario(struct cli *cli);
+int cmd_convert(struct cli *cli);
 int cmd_devices(struct cli *cli);
 int cmd_frameworks(struct cli *cli);
 int cmd_ops(struct cli *cli);
@@ -89,6 +90,9 @@ bool cli_write(const char *path, struct text *out, struct error *err);
 bool cli_reports(const struct cli *cli);
 bool cli_has_colour(const struct cli *cli);
 unsigned cli_width(void);
+
+/* cmd_convert.c: writes -o in the format of its ending, or of --format. */
+bool cli_write_timeline(const struct cli *cli, const struct timeline *tl, struct error *err);
 
 /* view.c: starts vramsim-view with this command line's files and settings and waits. False: there
  * is none, or no window; *status is its exit code otherwise. */

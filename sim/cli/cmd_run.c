@@ -12,6 +12,7 @@
 #include "report.h"
 #include "text.h"
 #include "timeline.h"
+#include "writer.h"
 #include "xalloc.h"
 
 static int print_parameters(const struct cli *cli) {
@@ -130,7 +131,8 @@ static bool write_files(const struct cli *cli, const struct report *report, stru
         if (!report_csv(report->tl, report->device, &out, err) || !cli_write(cli->csv, &out, err))
             return false;
     }
-    return cli_write_picture(cli, report->tl, NULL, err);
+    return (!cli->output || cli_write_timeline(cli, report->tl, err)) &&
+           cli_write_picture(cli, report->tl, NULL, err);
 }
 
 /* What --at and --need ask; after an out-of-memory, what must go for the request that failed. */
@@ -184,6 +186,8 @@ int cmd_run(struct cli *cli) {
     struct source_result result;
     if (cli->help_scenario)
         return print_parameters(cli);
+    if (cli->output && !writer_find(cli->format, cli->output, &err))
+        return cli_fail(&err);
     if (!source_check_options(cli->files, cli->file_count, &cli->source, &err))
         return cli_fail(&err);
     struct progress progress = {.what = "reading", .interrupted = cli->interrupted};

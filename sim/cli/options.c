@@ -17,6 +17,7 @@ enum option_id {
     OPT_ALLOC,
     OPT_ALLOCATOR,
     OPT_OUTPUT,
+    OPT_FORMAT,
     OPT_JSON,
     OPT_CSV,
     OPT_PNG,
@@ -49,17 +50,20 @@ struct option {
 };
 
 static const struct option options[] = {
-    {OPT_SET, "--set", "NAME=VALUE", " run view validate dump replay ",
+    {OPT_SET, "--set", "NAME=VALUE", " run view validate dump replay convert ",
      "a parameter of the scenario (repeatable)"},
-    {OPT_FRAMEWORK, "--framework", "NAME", " run view validate dump replay ",
+    {OPT_FRAMEWORK, "--framework", "NAME", " run view validate dump replay convert ",
      "modelled release (vramsim frameworks)"},
-    {OPT_DEVICE, "--device", "NAME[:total=SIZE,context=SIZE]", " run view validate dump replay ",
-     "the card (vramsim devices)"},
-    {OPT_ALLOC, "--alloc", "SETTINGS", " run view validate dump replay ",
+    {OPT_DEVICE, "--device", "NAME[:total=SIZE,context=SIZE]",
+     " run view validate dump replay convert ", "the card (vramsim devices)"},
+    {OPT_ALLOC, "--alloc", "SETTINGS", " run view validate dump replay convert ",
      "allocator settings, as PYTORCH_ALLOC_CONF"},
-    {OPT_ALLOCATOR, "--allocator", "NAME", " run view validate dump replay ",
+    {OPT_ALLOCATOR, "--allocator", "NAME", " run view validate dump replay convert ",
      "another allocator than PyTorch's own (vramsim allocators)"},
-    {OPT_OUTPUT, "-o", "FILE", " scenario ", "where to; else standard output"},
+    {OPT_OUTPUT, "-o", "FILE", " scenario run convert ",
+     "where to (scenario: else standard output); the ending says the format: .vrt"},
+    {OPT_FORMAT, "--format", "NAME", " run convert ",
+     "the format of -o, whatever its name ends in"},
     {OPT_JSON, "--json", "FILE", " run validate info replay ",
      "write the result as JSON; - is standard output"},
     {OPT_CSV, "--csv", "FILE", " run replay ",
@@ -84,11 +88,11 @@ static const struct option options[] = {
     {OPT_COLOUR, "--color", "WHEN", " run ", "auto, always, never"},
     {OPT_TOLERANCE, "--tolerance", "PERCENT", " validate ",
      "allowed error of peak allocated and reserved, e.g. 2%"},
-    {OPT_MAX_REQUESTS, "--max-requests", "COUNT", " run view validate dump replay ",
+    {OPT_MAX_REQUESTS, "--max-requests", "COUNT", " run view validate dump replay convert ",
      "stop a scenario after so many requests (4,000,000)"},
-    {OPT_MAX_INSTRUCTIONS, "--max-instructions", "COUNT", " run view validate dump replay ",
+    {OPT_MAX_INSTRUCTIONS, "--max-instructions", "COUNT", " run view validate dump replay convert ",
      "and Lua instructions (500,000,000)"},
-    {OPT_MAX_MEMORY, "--max-memory", "SIZE", " run view validate info dump replay ",
+    {OPT_MAX_MEMORY, "--max-memory", "SIZE", " run view validate info dump replay convert ",
      "memory of this machine for a scenario (2GiB) or a trace"},
     {OPT_HELP_SCENARIO, "--help-scenario", NULL, " run ", "list the scenario's parameters"},
     {OPT_HELP, "--help", NULL, "*", "this text"},
@@ -191,6 +195,9 @@ static bool apply(struct cli *cli, const struct option *o, const char *value, st
         break;
     case OPT_OUTPUT:
         cli->output = value;
+        break;
+    case OPT_FORMAT:
+        cli->format = value;
         break;
     case OPT_JSON:
         cli->json = value;

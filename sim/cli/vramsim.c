@@ -29,6 +29,8 @@ const struct command commands[] = {
     {"replay", "replay TRACE|SCENARIO.lua|CONFIG.json [options]",
      "a run under another allocator, other settings, another card; as it was without any", 1, 1,
      cmd_replay},
+    {"convert", "convert TRACE|SCENARIO.lua|CONFIG.json -o FILE [options]",
+     "a trace or a run in another format, told by FILE's ending", 1, 1, cmd_convert},
     {"dump", "dump tape|schedule|requests|timeline FILE [options]", "any stage as text", 2, 2,
      cmd_dump},
     {"scenario", "scenario CONFIG.json [-o FILE.lua]",
@@ -76,7 +78,7 @@ bool cli_write(const char *path, struct text *out, struct error *err) {
 }
 
 bool cli_reports(const struct cli *cli) {
-    const char *const files[] = {cli->json, cli->csv, cli->svg, cli->png};
+    const char *const files[] = {cli->output, cli->json, cli->csv, cli->svg, cli->png};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
         if (files[i] && file_is_stdout(files[i]))
             return false;

@@ -1,0 +1,72 @@
+/* vrt_all.c: usage: vrt_all FOLDER...: every snapshot of the folders goes into a `.vrt` file and comes back the same;
+ * so does each piece of the file. One line at the end. */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "importer.h"
+#include "timeline.h"
+#include "timeline_fields.h"
+#include "vrt_fixture.h"
+
+static bool is_snapshot(const char *name) {
+    const char *const endings[] = {".pickle", ".pickle.zst"};
+    size_t n = strlen(name);
+    for (size_t i = 0; i < 2; i++) {
+        size_t k = strlen(endings[i]);
+        if (n > k && strcmp(name + n - k, endings[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A file that ends at any of its blocks is a timeline. */
+static bool check_pieces(const struct vrt_bytes *bytes, struct error *err) {
+    size_t at = vrt_get32(bytes->at + 8);
+    for (; at < bytes->count; at += VRT_BLOCK_BYTES + vrt_padded(vrt_get32(bytes->at + at + 4))) {
+        struct timeline *tl = NULL;
+        if (!trace_import_bytes("piece", bytes->at, at, NULL, &tl, NULL, err))
+            return error_wrap(err, "up to byte %zu", at);
+        timeline_destroy(tl);
+    }
+    return true;
+}
+
+static bool check(const char *path, struct error *err) {
+    struct timeline *tl = NULL, *back = NULL;
+    struct vrt_bytes bytes = {0};
+    struct vrt_out out = {.write = vrt_bytes_write, .user = &bytes};
+    bool ok = trace_import(path, NULL, &tl, NULL, err) &&
+              vrt_write_all(&out, VRT_CONVERTER, tl, err) &&
+              trace_import_bytes(path, bytes.at, bytes.count, NULL, &back, NULL, err) &&
+              timeline_equal(tl, back, err) && check_pieces(&bytes, err);
+    timeline_destroy(tl);
+    timeline_destroy(back);
+    free(bytes.at);
+    return ok;
+}
+
+int main(int argc, char **argv) {
+    unsigned equal = 0, different = 0;
+    for (int i = 1; i < argc; i++) {
+        struct dirent **names;
+        int count = scandir(argv[i], &names, NULL, alphasort);
+        for (int k = 0; k < count; k++) {
+            char path[2048];
+            struct error err = {0};
+            snprintf(path, sizeof path, "%s/%s", argv[i], names[k]->d_name);
+            if (is_snapshot(names[k]->d_name) && check(path, &err)) {
+                equal++;
+            } else if (is_snapshot(names[k]->d_name)) {
+                different++;
+                printf("%s: %s\n", path, err.text);
+            }
+            free(names[k]);
+        }
+        if (count >= 0)
+            free(names);
+    }
+    printf("%u equal, %u different\n", equal, different);
+    return different > 0 || equal == 0;
+}
