@@ -17,6 +17,7 @@
 #include "input.h"
 #include "raster.h"
 #include "script.h"
+#include "state.h"
 #include "text.h"
 #include "xalloc.h"
 
@@ -267,7 +268,7 @@ static bool take_event(struct window *w, const SDL_Event *e, struct error *err) 
 }
 
 /* The first free name, so that no picture replaces another. */
-static bool save(struct window *w, enum script_file kind, const char *extension,
+static bool save(struct window *w, enum picture_kind kind, const char *extension,
                  struct error *err) {
     char path[64];
     for (int i = 1; i < 10000; i++) {
@@ -280,9 +281,9 @@ static bool save(struct window *w, enum script_file kind, const char *extension,
     return error_set(err, ERROR_IO_WRITE, "%s: too many pictures here", path);
 }
 
-static bool copy(struct window *w, struct error *err) {
+static bool copy(struct window *w, void (*write)(struct app *, struct text *), struct error *err) {
     struct text text = {0};
-    app_copy(w->app, &text);
+    write(w->app, &text);
     bool copied = text.failed
                       ? error_host_memory(err)
                       : SDL_SetClipboardText(text_get(&text)) == 0 || sdl_error(err, "cannot copy");
@@ -295,17 +296,19 @@ static bool serve_request(struct window *w, struct error *err) {
     case APP_NOTHING:
         break;
     case APP_SAVE_PNG:
-        return save(w, SCRIPT_PNG, "png", err);
+        return save(w, PICTURE_PNG, "png", err);
     case APP_SAVE_SVG:
-        return save(w, SCRIPT_SVG, "svg", err);
+        return save(w, PICTURE_SVG, "svg", err);
     case APP_EXPORT:
-        return save(w, SCRIPT_CSV, "csv", err);
+        return save(w, PICTURE_CSV, "csv", err);
     case APP_FULL_SCREEN:
         w->full_screen = !w->full_screen;
         SDL_SetWindowFullscreen(w->handle, w->full_screen ? SDL_WINDOW_FULLSCREEN_DESKTOP : 0);
         break;
     case APP_COPY:
-        return copy(w, err);
+        return copy(w, app_copy, err);
+    case APP_COPY_STATE:
+        return copy(w, state_write, err);
     }
     return true;
 }

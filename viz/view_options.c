@@ -1,7 +1,6 @@
 /* view_options.c: see view_options.h. One table: parsing and --help read it. */
 #include "view_options.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "error.h"
@@ -58,12 +57,7 @@ static bool set_size(struct view_options *o, const char *value, struct error *er
 }
 
 static bool set_scale(struct view_options *o, const char *value, struct error *err) {
-    char *end;
-    double scale = strtod(value, &end);
-    if (end == value || *end != '\0' || !(scale >= 0.5 && scale <= 4))
-        return error_set(err, ERROR_USAGE, "--scale '%s': expected 0.5 to 4", value);
-    o->app.scale_percent = (int)(scale * 100 + 0.5);
-    return true;
+    return picture_parse_scale(value, &o->app.scale_percent, err);
 }
 
 static bool set_theme(struct view_options *o, const char *value, struct error *err) {
@@ -80,7 +74,8 @@ static bool set_language(struct view_options *o, const char *value, struct error
 
 static bool set_font(struct view_options *o, const char *value, struct error *err) {
     (void)err;
-    o->app.font = value;
+    o->app.embedded_font = strcmp(value, "embedded") == 0;
+    o->app.font = o->app.embedded_font ? NULL : value;
     return true;
 }
 
@@ -91,8 +86,15 @@ static bool set_script(struct view_options *o, const char *value, struct error *
 }
 
 static bool set_at(struct view_options *o, const char *value, struct error *err) {
-    o->at_peak = strcmp(value, "peak") == 0;
-    return o->at_peak || error_set(err, ERROR_USAGE, "--at '%s': expected peak", value);
+    (void)err;
+    o->at = value;
+    return true;
+}
+
+static bool set_state(struct view_options *o, const char *value, struct error *err) {
+    (void)err;
+    o->state = value;
+    return true;
 }
 
 static bool set_replay(struct view_options *o, const char *value, struct error *err) {
@@ -128,8 +130,11 @@ static const struct {
     {"--scale", "FACTOR", "of texts and margins, 0.5 to 4 (VRAMSIM_SCALE)", set_scale},
     {"--theme", "NAME", "dark, light or contrast", set_theme},
     {"--lang", "en|zh", "language of the texts (VRAMSIM_LANG, else the locale)", set_language},
-    {"--font", "FILE[:face]", "first of the fonts (VRAMSIM_FONT)", set_font},
-    {"--at", "peak", "where the cursor begins", set_at},
+    {"--font", "FILE[:face]",
+     "first of the fonts (VRAMSIM_FONT); \"embedded\": the program's own alone", set_font},
+    {"--at", "MOMENT", "where the cursor begins: peak, oom, event N, \"step 2 backward\" ...",
+     set_at},
+    {"--state", "TEXT", "what is shown, as Ctrl+Shift+C copies it", set_state},
     {"--script", "FILE", "run the commands of a file, without a window", set_script},
     {"--window", NULL, "run the script in a window", set_window},
     {"--help", NULL, "this text", set_help},

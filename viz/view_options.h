@@ -20,8 +20,9 @@ struct view_options {
     const char *sets[VIEW_SETS_MAX];
     struct app_options app;
     const char *script, *language;
-    bool window; /* play the script in one */
-    bool at_peak, help;
+    const char *at, *state; /* NULL: not said */
+    bool window;            /* play the script in one */
+    bool help;
     bool replay; /* the second timeline is the first file's run under the options' allocator */
     char library[4096]; /* room for source.library_dir */
 };

@@ -9,9 +9,11 @@
 #include "error.h"
 #include "file.h"
 #include "picture.h"
+#include "place.h"
 #include "script.h"
 #include "sdl_window.h"
 #include "source.h"
+#include "state.h"
 #include "text.h"
 #include "timeline.h"
 #include "view_options.h"
@@ -57,12 +59,12 @@ static void read_environment(struct view_options *o) {
     static const char *const scales[] = {"VRAMSIM_SCALE", NULL}, *const fonts[] = {"VRAMSIM_FONT",
                                                                                    NULL};
     o->app.language = i18n_language(o->language ? o->language : first_set(languages));
-    if (!o->app.font)
+    if (!o->app.font && !o->app.embedded_font)
         o->app.font = first_set(fonts);
     const char *scale = o->app.scale_percent ? NULL : first_set(scales);
-    double factor = scale ? strtod(scale, NULL) : 0;
-    if (factor >= 0.5 && factor <= 4)
-        o->app.scale_percent = (int)(factor * 100 + 0.5);
+    struct error ignored = {0}; /* one that is not a scale: as without it */
+    if (scale)
+        picture_parse_scale(scale, &o->app.scale_percent, &ignored);
 }
 
 /* Where scenarios/lib lies: beside this program, as for vramsim. */
@@ -111,9 +113,19 @@ static bool has_display(void) {
     return first_set(names) != NULL;
 }
 
+/* Where the cursor begins, and what is shown. */
+static bool start(struct app *app, const struct view_options *o, struct timeline *timelines[2],
+                  struct error *err) {
+    uint32_t moment;
+    if (o->at) {
+        if (!place_find(timelines[0], timelines[1], o->app.device, o->at, &moment, err))
+            return error_wrap(err, "--at %s", o->at);
+        app_go_to(app, moment);
+    }
+    return !o->state || state_apply(app, o->state, err);
+}
+
 static int run(struct app *app, const struct view_options *o, struct error *err) {
-    if (o->at_peak)
-        app_go_to(app, app_peak(app));
     if (o->script && !o->window)
         return run_script(app, NULL, o, err);
     struct window *window = NULL;
@@ -169,7 +181,7 @@ static int view(struct view_options *o, struct error *err) {
         const char *hint = app ? picture_font_hint(app_font(app), o->app.language) : NULL;
         if (hint)
             fprintf(stderr, "vramsim-view: %s\n", hint);
-        code = app ? run(app, o, err) : exit_code(err);
+        code = app && start(app, o, timelines, err) ? run(app, o, err) : exit_code(err);
         app_destroy(app);
     }
     timeline_destroy(timelines[0]);

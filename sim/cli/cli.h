@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "error.h"
+#include "picture.h"
 #include "source.h"
 
 struct text;
@@ -23,7 +24,7 @@ enum exit_code {
     EXIT_INTERRUPTED = 130
 };
 
-enum { CLI_MAX_FILES = 2, CLI_MAX_SETS = 256 };
+enum { CLI_MAX_FILES = 2, CLI_MAX_SETS = 256, CLI_MAX_OUTPUTS = 16 };
 
 enum cli_when { CLI_AUTO, CLI_ALWAYS, CLI_NEVER };
 
@@ -34,11 +35,16 @@ struct cli {
     size_t file_count;
     const char *sets[CLI_MAX_SETS];
     struct source_options source;
-    const char *output, *format, *json, *csv, *png, *svg, *size, *theme, *lang;
+    const char *outputs[CLI_MAX_OUTPUTS]; /* of -o */
+    size_t output_count;
+    const char *output; /* the last of them */
+    const char *format, *json, *csv, *png, *svg, *size, *scale, *theme, *lang, *font;
     const char *max_requests, *max_instructions, *max_memory; /* as given; NULL: not said */
     const char *at;         /* the moment that --at names; NULL: none */
     uint64_t need_bytes;    /* of --need; 0: none */
     double memory_fraction; /* a trace's program had set; 0: not said */
+    const char *state;      /* of --state; NULL: none */
+    int scale_percent;      /* of --scale; 0: not said */
     int width, height;      /* of --size, in pixels; 0: not said */
     double tolerance;       /* < 0: none given */
     bool summary, quiet, all, help_scenario, help;
@@ -70,6 +76,7 @@ bool cli_has_history(const char *path, const struct timeline *tl, struct error *
 bool files_check(const char *const *files, size_t count, struct error *err);
 
 int cmd_run(struct cli *cli);
+int cmd_render(struct cli *cli);
 int cmd_view(struct cli *cli);
 int cmd_validate(struct cli *cli);
 int cmd_info(struct cli *cli);
@@ -105,6 +112,9 @@ int view_after(const struct cli *cli, int code);
 /* write_picture.c: --png and --svg; `overlay` may be NULL. */
 bool cli_write_picture(const struct cli *cli, const struct timeline *tl,
                        const struct timeline *overlay, struct error *err);
+/* The options that pictures heed, and a word on standard error about a font that is missing. */
+struct picture_options cli_picture_options(const struct cli *cli);
+void cli_font_hint(const struct picture_options *options);
 
 /* progress.c: a bar on a terminal, nothing in a pipe. */
 struct progress {

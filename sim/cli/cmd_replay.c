@@ -166,7 +166,8 @@ static bool find_moments(const struct replayed *r, uint8_t device, const struct 
     }
     if (!moment_find(cli, was, device, &both[0].event, &both[0].where, err))
         return false;
-    bool is_number = cli->at && *cli->at >= '0' && *cli->at <= '9';
+    bool is_number =
+        cli->at && ((*cli->at >= '0' && *cli->at <= '9') || text_begins(cli->at, "event ", 6));
     bool is_oom = both[0].where && strcmp(both[0].where, "out of memory") == 0;
     if (!is_number && (!is_oom || pair->side[1].ooms.count > 0))
         return moment_find(cli, is, device, &both[1].event, &both[1].where, err);

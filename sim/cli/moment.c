@@ -1,34 +1,17 @@
 /* moment.c: see moment.h. */
 #include "moment.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
 #include "framework.h"
 #include "ooms.h"
 #include "peak.h"
+#include "place.h"
 #include "timeline.h"
 
 bool moment_is_asked(const struct cli *cli) {
     return cli->at || cli->need_bytes > 0;
-}
-
-static bool find_number(const char *text, const struct timeline *tl, uint32_t *event,
-                        struct error *err) {
-    char *end;
-    errno = 0;
-    unsigned long long number = strtoull(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end != '\0')
-        return error_set(err, ERROR_USAGE,
-                         "--at '%s': expected peak, reserved, oom, start, end or an event's number",
-                         text);
-    if (errno == ERANGE || number >= tl->events.count)
-        return error_set(err, ERROR_USAGE, "--at %s: there are %zu events, from 0", text,
-                         tl->events.count);
-    *event = (uint32_t)number;
-    return true;
 }
 
 static bool is(const char *text, const char *word) {
@@ -59,7 +42,10 @@ bool moment_find(const struct cli *cli, const struct timeline *tl, uint8_t devic
         *event = tl->events.count ? (uint32_t)tl->events.count - 1 : TIMELINE_NONE;
         *where = "the end";
     } else {
-        return find_number(cli->at, tl, event, err);
+        uint32_t moment;
+        if (!place_find(tl, NULL, device, cli->at, &moment, err))
+            return error_wrap(err, "--at %s", cli->at);
+        *event = moment > 0 ? moment - 1 : TIMELINE_NONE;
     }
     return true;
 }

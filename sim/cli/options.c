@@ -23,9 +23,12 @@ enum option_id {
     OPT_PNG,
     OPT_SVG,
     OPT_SIZE,
+    OPT_SCALE,
     OPT_THEME,
     OPT_LANG,
+    OPT_FONT,
     OPT_AT,
+    OPT_STATE,
     OPT_NEED,
     OPT_MEMORY_FRACTION,
     OPT_SUMMARY,
@@ -50,18 +53,19 @@ struct option {
 };
 
 static const struct option options[] = {
-    {OPT_SET, "--set", "NAME=VALUE", " run view validate dump replay convert ",
+    {OPT_SET, "--set", "NAME=VALUE", " run render view validate dump replay convert ",
      "a parameter of the scenario (repeatable)"},
-    {OPT_FRAMEWORK, "--framework", "NAME", " run view validate dump replay convert ",
+    {OPT_FRAMEWORK, "--framework", "NAME", " run render view validate dump replay convert ",
      "modelled release (vramsim frameworks)"},
     {OPT_DEVICE, "--device", "NAME[:total=SIZE,context=SIZE]",
-     " run view validate dump replay convert ", "the card (vramsim devices)"},
-    {OPT_ALLOC, "--alloc", "SETTINGS", " run view validate dump replay convert ",
+     " run render view validate dump replay convert ", "the card (vramsim devices)"},
+    {OPT_ALLOC, "--alloc", "SETTINGS", " run render view validate dump replay convert ",
      "allocator settings, as PYTORCH_ALLOC_CONF"},
-    {OPT_ALLOCATOR, "--allocator", "NAME", " run view validate dump replay convert ",
+    {OPT_ALLOCATOR, "--allocator", "NAME", " run render view validate dump replay convert ",
      "another allocator than PyTorch's own (vramsim allocators)"},
-    {OPT_OUTPUT, "-o", "FILE", " scenario run convert ",
-     "where to (scenario: else standard output); the ending says the format: .vrt"},
+    {OPT_OUTPUT, "-o", "FILE", " scenario run convert render ",
+     "where to (scenario: else standard output); the ending says the format: .vrt; of render "
+     "(repeatable): .png .svg .csv .json"},
     {OPT_FORMAT, "--format", "NAME", " run convert ",
      "the format of -o, whatever its name ends in"},
     {OPT_JSON, "--json", "FILE", " run validate info replay ",
@@ -70,12 +74,19 @@ static const struct option options[] = {
      "write a row an event; of a replay both curves, a row a request"},
     {OPT_PNG, "--png", "FILE", " run replay ", "write the picture of the timeline"},
     {OPT_SVG, "--svg", "FILE", " run replay ", "likewise, as vectors"},
-    {OPT_SIZE, "--size", "WxH", " run view replay ",
+    {OPT_SIZE, "--size", "WxH", " run render view replay ",
      "size: of a picture, else 1600x900; of a window, else 1280x800"},
-    {OPT_THEME, "--theme", "NAME", " run view replay ", "dark, light, contrast"},
-    {OPT_LANG, "--lang", "LANG", " run view replay ", "language of the picture: en, zh"},
-    {OPT_AT, "--at", "MOMENT", " run info replay ",
-     "fragmentation then: peak, reserved (its peak), oom, start, end or an event's number"},
+    {OPT_SCALE, "--scale", "FACTOR", " run render view replay ",
+     "of texts and margins, 0.5 to 4 (VRAMSIM_SCALE)"},
+    {OPT_THEME, "--theme", "NAME", " run render view replay ", "dark, light, contrast"},
+    {OPT_LANG, "--lang", "LANG", " run render view replay ", "language of the picture: en, zh"},
+    {OPT_FONT, "--font", "FILE[:face]", " run render view replay ",
+     "first of the fonts (VRAMSIM_FONT); \"embedded\": the program's own alone"},
+    {OPT_AT, "--at", "MOMENT", " run render info view replay ",
+     "the picture's cursor, and fragmentation then: peak, reserved, oom, start, end, event N, "
+     "time T, divergence (of two files), or a phase: \"step 2 backward\""},
+    {OPT_STATE, "--state", "TEXT", " run render view replay ",
+     "what is shown, as Ctrl+Shift+C in the viewer copies it: \"group=op;view=100..2000\""},
     {OPT_NEED, "--need", "SIZE", " run info replay ",
      "and what must go for a request of that size, e.g. 512MiB"},
     {OPT_MEMORY_FRACTION, "--memory-fraction", "FRACTION", " replay ",
@@ -88,11 +99,11 @@ static const struct option options[] = {
     {OPT_COLOUR, "--color", "WHEN", " run ", "auto, always, never"},
     {OPT_TOLERANCE, "--tolerance", "PERCENT", " validate ",
      "allowed error of peak allocated and reserved, e.g. 2%"},
-    {OPT_MAX_REQUESTS, "--max-requests", "COUNT", " run view validate dump replay convert ",
+    {OPT_MAX_REQUESTS, "--max-requests", "COUNT", " run render view validate dump replay convert ",
      "stop a scenario after so many requests (4,000,000)"},
-    {OPT_MAX_INSTRUCTIONS, "--max-instructions", "COUNT", " run view validate dump replay convert ",
-     "and Lua instructions (500,000,000)"},
-    {OPT_MAX_MEMORY, "--max-memory", "SIZE", " run view validate info dump replay convert ",
+    {OPT_MAX_INSTRUCTIONS, "--max-instructions", "COUNT",
+     " run render view validate dump replay convert ", "and Lua instructions (500,000,000)"},
+    {OPT_MAX_MEMORY, "--max-memory", "SIZE", " run render view validate info dump replay convert ",
      "memory of this machine for a scenario (2GiB) or a trace"},
     {OPT_HELP_SCENARIO, "--help-scenario", NULL, " run ", "list the scenario's parameters"},
     {OPT_HELP, "--help", NULL, "*", "this text"},
@@ -160,6 +171,13 @@ static bool parse_when(const char *text, enum cli_when *out, struct error *err) 
     return error_set(err, ERROR_USAGE, "--color '%s': expected auto, always or never", text);
 }
 
+static bool add_output(struct cli *cli, const char *value, struct error *err) {
+    if (cli->output_count == CLI_MAX_OUTPUTS)
+        return error_set(err, ERROR_USAGE, "more than %d -o", CLI_MAX_OUTPUTS);
+    cli->outputs[cli->output_count++] = cli->output = value;
+    return true;
+}
+
 static bool check_language(const char *name, struct error *err) {
     return strcmp(name, "en") == 0 || strcmp(name, "zh") == 0 ||
            error_set(err, ERROR_USAGE, "unknown language '%s'; known: en zh", name);
@@ -194,8 +212,7 @@ static bool apply(struct cli *cli, const struct option *o, const char *value, st
         cli->source.allocator = value;
         break;
     case OPT_OUTPUT:
-        cli->output = value;
-        break;
+        return add_output(cli, value, err);
     case OPT_FORMAT:
         cli->format = value;
         break;
@@ -214,6 +231,9 @@ static bool apply(struct cli *cli, const struct option *o, const char *value, st
     case OPT_SIZE:
         cli->size = value;
         return picture_parse_size(value, &cli->width, &cli->height, err);
+    case OPT_SCALE:
+        cli->scale = value;
+        return picture_parse_scale(value, &cli->scale_percent, err);
     case OPT_THEME:
         cli->theme = value;
         if (theme_find(value) == THEME_COUNT)
@@ -223,6 +243,12 @@ static bool apply(struct cli *cli, const struct option *o, const char *value, st
     case OPT_LANG:
         cli->lang = value;
         return check_language(value, err);
+    case OPT_FONT:
+        cli->font = value;
+        break;
+    case OPT_STATE:
+        cli->state = value;
+        break;
     case OPT_AT:
         cli->at = value;
         break;

@@ -66,8 +66,12 @@ static void fill(struct view_args *args, const struct cli *cli, const char *view
     add(args, "--max-memory", cli->max_memory);
     add(args, NULL, cli->shows_replay ? "--replay" : NULL);
     add(args, "--size", cli->size);
+    add(args, "--scale", cli->scale);
     add(args, "--theme", cli->theme);
     add(args, "--lang", cli->lang);
+    add(args, "--font", cli->font);
+    add(args, "--at", cli->at);
+    add(args, "--state", cli->state);
     args->at[args->count] = NULL;
 }
 
@@ -115,7 +119,7 @@ int cmd_view(struct cli *cli) {
         return EXIT_NO_WRITE;
     if (status == EXIT_NO_WRITE && !has_display())
         fprintf(stderr,
-                "vramsim: without a display, vramsim run %s --png FILE.png (or --svg) "
+                "vramsim: without a display, vramsim render %s -o FILE.png (or .svg) "
                 "writes the picture\n",
                 cli->files[0]);
     return status;

@@ -21,6 +21,8 @@ static volatile sig_atomic_t interrupted;
 const struct command commands[] = {
     {"run", "run SCENARIO.lua|CONFIG.json|TRACE [options]",
      "simulate a scenario, or read a trace, and report (the default)", 1, 1, cmd_run},
+    {"render", "render FILE [FILE2] -o PICTURE [options]",
+     "the viewer's picture or table of scenarios or traces, without a window", 1, 2, cmd_render},
     {"view", "view FILE [FILE2] [options]", "open scenarios or traces in the viewer", 1, 2,
      cmd_view},
     {"validate", "validate SCENARIO.lua|CONFIG.json TRACE [options]",

@@ -1,26 +1,67 @@
 /* write_picture.c: see cli.h. */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "cli.h"
 #include "picture.h"
 #include "text.h"
 #include "theme.h"
 
-bool cli_write_picture(const struct cli *cli, const struct timeline *tl,
-                       const struct timeline *overlay, struct error *err) {
-    struct picture_options options = {.width = cli->width, .height = cli->height};
+static const char *from_environment(const char *name) {
+    const char *value = getenv(name);
+    return value && *value ? value : NULL;
+}
+
+struct picture_options cli_picture_options(const struct cli *cli) {
+    struct picture_options options = {.width = cli->width,
+                                      .height = cli->height,
+                                      .scale_percent = cli->scale_percent,
+                                      .language = i18n_language(cli->lang),
+                                      .at = cli->at,
+                                      .state = cli->state,
+                                      .font = cli->font};
     if (cli->theme)
         options.theme = theme_find(cli->theme);
-    options.language = i18n_language(cli->lang);
-    const char *hint = cli->png ? picture_usual_font_hint(options.language) : NULL;
+    if (!options.font)
+        options.font = from_environment("VRAMSIM_FONT");
+    if (options.font && strcmp(options.font, "embedded") == 0) {
+        options.font = NULL;
+        options.embedded_font = true;
+    }
+    const char *scale = cli->scale ? NULL : from_environment("VRAMSIM_SCALE");
+    struct error ignored = {0}; /* one that is not a scale: as without it */
+    if (scale)
+        picture_parse_scale(scale, &options.scale_percent, &ignored);
+    return options;
+}
+
+void cli_font_hint(const struct picture_options *options) {
+    const char *hint =
+        options->font || options->embedded_font ? NULL : picture_usual_font_hint(options->language);
     if (hint)
         fprintf(stderr, "vramsim: %s\n", hint);
-    struct text out = {0};
-    if (cli->png &&
-        (!picture_render_png(tl, overlay, &options, &out, err) || !cli_write(cli->png, &out, err)))
-        return false;
-    if (cli->svg &&
-        (!picture_render_svg(tl, overlay, &options, &out, err) || !cli_write(cli->svg, &out, err)))
-        return false;
+}
+
+bool cli_write_picture(const struct cli *cli, const struct timeline *tl,
+                       const struct timeline *overlay, struct error *err) {
+    const struct {
+        const char *path;
+        enum picture_kind kind;
+    } files[] = {{cli->png, PICTURE_PNG}, {cli->svg, PICTURE_SVG}};
+    struct picture_options options = cli_picture_options(cli);
+    if (cli->png)
+        cli_font_hint(&options);
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        struct text out = {0};
+        if (!files[i].path)
+            continue;
+        if (!picture_render(tl, overlay, &options, files[i].kind, &out, err)) {
+            text_fini(&out);
+            return false;
+        }
+        if (!cli_write(files[i].path, &out, err))
+            return false;
+    }
     return true;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json_quote.h"
 #include "text.h"
 
 void json_begin(struct json *j, struct text *out) {
@@ -20,53 +21,13 @@ void json_finish(struct json *j) {
     text_add(j->out, "\n");
 }
 
-static void add_escaped(struct text *out, unsigned char c) {
-    switch (c) {
-    case '"':
-        text_add(out, "\\\"");
-        break;
-    case '\\':
-        text_add(out, "\\\\");
-        break;
-    case '\n':
-        text_add(out, "\\n");
-        break;
-    case '\t':
-        text_add(out, "\\t");
-        break;
-    default:
-        text_format(out, "\\u%04x", c);
-    }
-}
-
-static void add_string(struct text *out, const char *value) {
-    text_add(out, "\"");
-    for (const char *p = value; *p;) {
-        unsigned char c = (unsigned char)*p;
-        const char *run = p;
-        while (*p && text_utf8_length(p, SIZE_MAX) > 0 && (unsigned char)*p >= 32 && *p != '"' &&
-               *p != '\\' && *p != 127)
-            p += text_utf8_length(p, SIZE_MAX);
-        if (p > run) {
-            text_add_bytes(out, run, (size_t)(p - run));
-            continue;
-        }
-        if (c < 0x80)
-            add_escaped(out, c);
-        else
-            text_add(out, "\\ufffd");
-        p++;
-    }
-    text_add(out, "\"");
-}
-
 static void begin_value(struct json *j, const char *key) {
     if (j->depth > 0) {
         text_format(j->out, "%s\n%*s", j->has_member[j->depth] ? "," : "", (int)j->depth * 2, "");
         j->has_member[j->depth] = true;
     }
     if (key) {
-        add_string(j->out, key);
+        json_quote(j->out, key);
         text_add(j->out, ": ");
     }
 }
@@ -139,5 +100,5 @@ void json_text(struct json *j, const char *key, const char *value) {
         return;
     }
     begin_value(j, key);
-    add_string(j->out, value);
+    json_quote(j->out, value);
 }

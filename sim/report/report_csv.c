@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "counters.h"
+#include "csv_field.h"
 #include "error.h"
 #include "phases.h"
 #include "report.h"
@@ -19,21 +20,6 @@ static void add_number(struct text *out, uint64_t value) {
         value /= 10;
     } while (value > 0);
     text_add_bytes(out, digits + at, DIGITS - at);
-}
-
-/* RFC 4180: a field with a comma, quote or line end stands in quotes, its quotes doubled. */
-static void add_field(struct text *out, const char *s) {
-    if (!s[strcspn(s, ",\"\r\n")]) {
-        text_add(out, s);
-        return;
-    }
-    text_add(out, "\"");
-    for (; *s; s++) {
-        if (*s == '"')
-            text_add(out, "\"");
-        text_add_bytes(out, s, 1);
-    }
-    text_add(out, "\"");
 }
 
 static const struct timeline_block *block_of(const struct timeline *tl,
@@ -59,11 +45,11 @@ static void write_row(const struct timeline *tl, uint32_t index, const struct co
     text_add(out, ",");
     text_add(out, b ? category_key((enum category)b->category) : "");
     text_add(out, ",");
-    add_field(out, b ? timeline_text(tl, b->op) : "");
+    csv_field(out, b ? timeline_text(tl, b->op) : "");
     text_add(out, ",");
-    add_field(out, b ? timeline_text(tl, b->owner) : "");
+    csv_field(out, b ? timeline_text(tl, b->owner) : "");
     text_add(out, ",");
-    add_field(out, text_get(phase));
+    csv_field(out, text_get(phase));
     text_add(out, "\n");
 }
 

@@ -169,9 +169,11 @@ TEST(scripts_say_where_and_why) {
     play(&s, "wheel 1 2 nan\n", "test:1: 'nan': a number is expected");
     play(&s, "resize 0 5\n", "test:1: 0 x 5: not a size");
     play(&s, "tick 16\n", "test:1: tick '16': milliseconds, as 16ms");
-    play(&s, "goto moon\n", "test:1: goto 'moon': peak, start, end or event N");
+    play(&s, "goto moon\n",
+         "test:1: state: at=moon: no such moment; expected peak, reserved, oom, start, end, event "
+         "N, time T, divergence or a phase such as step 2 backward");
     play(&s, "expect cursor.allocated -1\n", "test:1: '-1': a whole number is expected");
-    play(&s, "a b c d e f g\n", "test:1: more than 6 words");
+    play(&s, "a b c d e f g h i j k l m\n", "test:1: more than 12 words");
     session_close(&s);
 }
 
@@ -268,7 +270,7 @@ TEST(every_allocation_may_fail) {
         struct text out = {0};
         struct picture_options options = {.width = 640, .height = 400, .embedded_font = true};
         xalloc_set_hook(failing_alloc_hook, &f);
-        bool good = picture_render_png(a, b, &options, &out, &err);
+        bool good = picture_render(a, b, &options, PICTURE_PNG, &out, &err);
         text_fini(&out);
         bool reached = f.seen >= n;
         xalloc_set_hook(NULL, NULL);

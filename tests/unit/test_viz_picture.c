@@ -239,7 +239,7 @@ TEST(pixels_are_as_they_were) {
         struct text out = {0};
         struct error err = {0};
         options.embedded_font = true;
-        assert_ok(picture_render_png(cases[i].tl, NULL, &options, &out, &err), err);
+        assert_ok(picture_render(cases[i].tl, NULL, &options, PICTURE_PNG, &out, &err), err);
         compare_picture(cases[i].name, &out);
         text_fini(&out);
     }
@@ -253,7 +253,7 @@ TEST(svg_is_as_it_was_and_escapes_its_texts) {
     struct picture_options options = {.width = 1200, .height = 500, .embedded_font = true};
     struct text out = {0};
     struct error err = {0};
-    assert_ok(picture_render_svg(a, NULL, &options, &out, &err), err);
+    assert_ok(picture_render(a, NULL, &options, PICTURE_SVG, &out, &err), err);
     assert_non_null(strstr(text_get(&out), "&lt;of&gt; 1 GiB &amp; more"));
     compare_text("tiny.svg", &out);
     text_fini(&out);
@@ -267,7 +267,7 @@ TEST(the_same_picture_twice_is_the_same_bytes) {
     struct text out[2] = {0};
     struct error err = {0};
     for (int i = 0; i < 2; i++)
-        assert_ok(picture_render_png(a, NULL, &options, &out[i], &err), err);
+        assert_ok(picture_render(a, NULL, &options, PICTURE_PNG, &out[i], &err), err);
     assert_int_equal(out[0].length, out[1].length);
     assert_memory_equal(out[0].at, out[1].at, out[0].length);
     for (int i = 0; i < 2; i++)
@@ -292,7 +292,7 @@ TEST(bad_sizes_are_refused) {
     struct error err = {0};
     struct picture_options options = {.width = 10, .height = 20};
     int w = 1, h = 2;
-    assert_false(picture_render_png(a, NULL, &options, &out, &err));
+    assert_false(picture_render(a, NULL, &options, PICTURE_PNG, &out, &err));
     assert_string_equal(err.text, "size 10x20: each side must be 64 to 16384 pixels");
     assert_false(picture_parse_size("1600", &w, &h, &err));
     assert_false(picture_parse_size("1600x900x", &w, &h, &err));

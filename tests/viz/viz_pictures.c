@@ -9,12 +9,12 @@
 #include "viz_fixture.h"
 
 static bool write_one(const char *folder, const char *name, const struct timeline *a,
-                      const struct timeline *b, const struct picture_options *options, bool svg) {
+                      const struct timeline *b, const struct picture_options *options) {
     struct text out = {0};
     struct error err = {0};
     char path[512];
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    bool good = (svg ? picture_render_svg : picture_render_png)(a, b, options, &out, &err) &&
+    bool good = picture_render(a, b, options, picture_kind_of(name), &out, &err) &&
                 file_write(path, text_get(&out), out.length, &err);
     if (!good)
         fprintf(stderr, "%s: %s\n", name, err.text);
@@ -31,24 +31,23 @@ int main(int argc, char **argv) {
         const char *name;
         const struct timeline *a, *b;
         struct picture_options options;
-        bool svg;
     } pictures[] = {
-        {"dark.png", a, NULL, {0}, false},
-        {"light.png", a, NULL, {.theme = THEME_LIGHT}, false},
-        {"contrast.png", a, NULL, {.theme = THEME_CONTRAST}, false},
-        {"embedded.png", a, NULL, {.embedded_font = true}, false},
-        {"chinese.png", a, NULL, {.language = LANGUAGE_CHINESE}, false},
-        {"overlay.png", a, b, {0}, false},
-        {"below.png", a, b, {.below = true, .theme = THEME_LIGHT}, false},
-        {"twice.png", a, NULL, {.width = 3200, .height = 1800, .scale_percent = 200}, false},
-        {"small.png", a, NULL, {.width = 320, .height = 200}, false},
-        {"random.png", r, NULL, {0}, false},
-        {"dark.svg", a, b, {0}, true},
+        {"dark.png", a, NULL, {0}},
+        {"light.png", a, NULL, {.theme = THEME_LIGHT}},
+        {"contrast.png", a, NULL, {.theme = THEME_CONTRAST}},
+        {"embedded.png", a, NULL, {.embedded_font = true}},
+        {"chinese.png", a, NULL, {.language = LANGUAGE_CHINESE}},
+        {"overlay.png", a, b, {0}},
+        {"below.png", a, b, {.below = true, .theme = THEME_LIGHT}},
+        {"twice.png", a, NULL, {.width = 3200, .height = 1800, .scale_percent = 200}},
+        {"small.png", a, NULL, {.width = 320, .height = 200}},
+        {"random.png", r, NULL, {0}},
+        {"dark.svg", a, b, {0}},
     };
     int failures = 0;
     for (size_t i = 0; i < sizeof pictures / sizeof pictures[0]; i++)
         failures += !write_one(folder, pictures[i].name, pictures[i].a, pictures[i].b,
-                               &pictures[i].options, pictures[i].svg);
+                               &pictures[i].options);
     timeline_destroy(a);
     timeline_destroy(b);
     timeline_destroy(r);

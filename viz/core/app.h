@@ -50,7 +50,15 @@ bool app_is_playing(const struct app *app);
 bool app_wants_quit(const struct app *app);
 
 /* What the window does for the application; each reading clears it. */
-enum app_request { APP_NOTHING, APP_SAVE_PNG, APP_SAVE_SVG, APP_FULL_SCREEN, APP_COPY, APP_EXPORT };
+enum app_request {
+    APP_NOTHING,
+    APP_SAVE_PNG,
+    APP_SAVE_SVG,
+    APP_FULL_SCREEN,
+    APP_COPY,
+    APP_COPY_STATE,
+    APP_EXPORT
+};
 enum app_request app_take_request(struct app *app);
 /* The table of the open tab with exact bytes: as tab-separated text, as CSV. */
 void app_copy(struct app *app, struct text *out);

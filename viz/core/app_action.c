@@ -442,6 +442,9 @@ void app_act(struct app *app, enum action action) {
     case ACTION_EXPORT:
         app->request = APP_EXPORT;
         break;
+    case ACTION_COPY_STATE:
+        app->request = APP_COPY_STATE;
+        break;
     case ACTION_SAVE_PNG:
         app->request = APP_SAVE_PNG;
         break;

@@ -74,6 +74,7 @@ static const struct binding bindings[] = {
     {'>', 0, ACTION_FASTER},
     {'>', MOD_SHIFT, ACTION_FASTER},
     {'.', MOD_SHIFT, ACTION_FASTER},
+    {'c', MOD_CTRL | MOD_SHIFT, ACTION_COPY_STATE},
     {'c', MOD_CTRL, ACTION_COPY},
     {'e', MOD_CTRL, ACTION_EXPORT},
     {KEY_F12, 0, ACTION_SAVE_PNG},

@@ -70,6 +70,7 @@
     X(FASTER, "faster", "加速") \
     X(COPY, "copy the table as text", "复制表格文本") \
     X(EXPORT, "save the table as CSV", "将表格存为 CSV") \
+    X(COPY_STATE, "copy what is shown, as --state takes it", "复制当前视图（供 --state 使用）") \
     X(SAVE_PNG, "save a PNG picture", "保存 PNG 图片") \
     X(SAVE_SVG, "save an SVG picture", "保存 SVG 图片") \
     X(THEME, "dark, light, high contrast", "深色、浅色、高对比") \

@@ -29,11 +29,20 @@ enum owner_grouping owners_default(const struct timeline *tl) {
 
 enum text_id owners_title(enum owner_grouping grouping) {
     static const enum text_id titles[OWNER_GROUPING_COUNT] = {
-#define X(id, title) title,
+#define X(id, key, title) title,
         OWNER_GROUPINGS(X)
 #undef X
     };
     return titles[grouping];
+}
+
+const char *owners_word(enum owner_grouping grouping) {
+    static const char *const keys[OWNER_GROUPING_COUNT] = {
+#define X(id, key, title) key,
+        OWNER_GROUPINGS(X)
+#undef X
+    };
+    return keys[grouping];
 }
 
 bool owners_key_of(struct owners *owners, enum owner_grouping grouping, uint32_t block,

@@ -17,19 +17,19 @@
 struct error;
 struct timeline;
 
-/* id, title */
+/* id, word in files and options, title */
 #define OWNER_GROUPINGS(X)                                                                         \
-    X(MODULE, TEXT_BY_MODULE)                                                                      \
-    X(PATH, TEXT_BY_PATH)                                                                          \
-    X(CATEGORY, TEXT_BY_CATEGORY)                                                                  \
-    X(OP, TEXT_BY_OP)                                                                              \
-    X(NAME, TEXT_BY_NAME)                                                                          \
-    X(STACK, TEXT_BY_STACK)                                                                        \
-    X(DTYPE, TEXT_BY_DTYPE)                                                                        \
-    X(STREAM, TEXT_BY_STREAM)
+    X(MODULE, "module", TEXT_BY_MODULE)                                                            \
+    X(PATH, "path", TEXT_BY_PATH)                                                                  \
+    X(CATEGORY, "category", TEXT_BY_CATEGORY)                                                      \
+    X(OP, "op", TEXT_BY_OP)                                                                        \
+    X(NAME, "name", TEXT_BY_NAME)                                                                  \
+    X(STACK, "stack", TEXT_BY_STACK)                                                               \
+    X(DTYPE, "dtype", TEXT_BY_DTYPE)                                                               \
+    X(STREAM, "stream", TEXT_BY_STREAM)
 
 enum owner_grouping {
-#define X(id, title) OWNER_BY_##id,
+#define X(id, key, title) OWNER_BY_##id,
     OWNER_GROUPINGS(X)
 #undef X
         OWNER_GROUPING_COUNT
@@ -58,6 +58,7 @@ void owners_fini(struct owners *owners);
 /* The best grouping for what this timeline knows. */
 enum owner_grouping owners_default(const struct timeline *tl);
 enum text_id owners_title(enum owner_grouping grouping);
+const char *owners_word(enum owner_grouping grouping);
 /* Fills the rows. False: host memory exhausted, no rows. */
 bool owners_read(struct owners *owners, enum owner_grouping grouping, const struct live_set *set);
 enum owner_order { OWNER_BYTES, OWNER_COUNT, OWNER_LARGEST, OWNER_KEPT, OWNER_AGE };

@@ -2,13 +2,18 @@
 #include "picture.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "app.h"
 #include "draw.h"
 #include "error.h"
+#include "export.h"
 #include "font.h"
+#include "place.h"
 #include "png_file.h"
 #include "raster.h"
+#include "state.h"
 #include "svg.h"
 #include "text.h"
 #include "xalloc.h"
@@ -31,6 +36,15 @@ bool picture_parse_size(const char *text, int *width, int *height, struct error 
         return false;
     *width = w;
     *height = h;
+    return true;
+}
+
+bool picture_parse_scale(const char *text, int *percent, struct error *err) {
+    char *end;
+    double scale = strtod(text, &end);
+    if (end == text || *end != '\0' || !(scale >= 0.5 && scale <= 4))
+        return error_set(err, ERROR_USAGE, "--scale '%s': expected 0.5 to 4", text);
+    *percent = (int)(scale * 100 + 0.5);
     return true;
 }
 
@@ -62,9 +76,63 @@ bool picture_png(const struct draw_list *list, struct font *font, struct text *o
     return written;
 }
 
-bool picture_svg(const struct draw_list *list, struct text *out, struct error *err) {
-    svg_write(list, out);
-    return !out->failed || error_host_memory(err);
+enum picture_kind picture_kind_of(const char *path) {
+    static const struct {
+        const char *ending;
+        enum picture_kind kind;
+    } kinds[] = {{".png", PICTURE_PNG},
+                 {".svg", PICTURE_SVG},
+                 {".draw", PICTURE_DUMP},
+                 {".csv", PICTURE_CSV},
+                 {".json", PICTURE_JSON}};
+    size_t length = strlen(path);
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        size_t ending = strlen(kinds[i].ending);
+        if (length > ending && strcmp(path + length - ending, kinds[i].ending) == 0)
+            return kinds[i].kind;
+    }
+    return PICTURE_KINDS;
+}
+
+static bool draw(struct app *app, enum picture_kind kind, struct text *out, struct error *err) {
+    struct draw_list list = {0};
+    bool done = app_frame(app, &list, err);
+    if (done && kind == PICTURE_PNG)
+        done = picture_png(&list, app_font(app), out, err);
+    else if (done && kind == PICTURE_SVG)
+        svg_write(&list, out);
+    else if (done)
+        draw_dump(&list, out);
+    draw_fini(&list);
+    return done && (!out->failed || error_host_memory(err));
+}
+
+bool picture_of(struct app *app, enum picture_kind kind, struct text *out, struct error *err) {
+    switch (kind) {
+    case PICTURE_PNG:
+    case PICTURE_SVG:
+    case PICTURE_DUMP:
+        return draw(app, kind, out, err);
+    case PICTURE_CSV:
+        app_export(app, out);
+        return !out->failed || error_host_memory(err);
+    case PICTURE_JSON:
+        return export_json(app, out, err);
+    case PICTURE_KINDS:
+        break;
+    }
+    return false;
+}
+
+static bool go_to(struct app *app, const struct timeline *tl, const struct timeline *overlay,
+                  const struct picture_options *o, struct error *err) {
+    uint32_t moment;
+    if (o->at) {
+        if (!place_find(tl, overlay, o->device, o->at, &moment, err))
+            return error_wrap(err, "--at %s", o->at);
+        app_go_to(app, moment);
+    }
+    return !o->state || state_apply(app, o->state, err);
 }
 
 static struct app *make_app(const struct timeline *tl, const struct timeline *overlay,
@@ -82,31 +150,17 @@ static struct app *make_app(const struct timeline *tl, const struct timeline *ov
     if (!check_size(options.width, options.height, err))
         return NULL;
     struct app *app = app_create(&options, tl, overlay, err);
-    if (app && o->at_event)
-        app_go_to(app, o->event < UINT32_MAX ? o->event + 1 : o->event);
-    return app;
+    if (!app || go_to(app, tl, overlay, o, err))
+        return app;
+    app_destroy(app);
+    return NULL;
 }
 
-static bool render(const struct timeline *tl, const struct timeline *overlay,
-                   const struct picture_options *options, bool png, struct text *out,
-                   struct error *err) {
-    struct draw_list list = {0};
+bool picture_render(const struct timeline *tl, const struct timeline *overlay,
+                    const struct picture_options *options, enum picture_kind kind, struct text *out,
+                    struct error *err) {
     struct app *app = make_app(tl, overlay, options, err);
-    bool done = app && app_frame(app, &list, err) &&
-                (png ? picture_png(&list, app_font(app), out, err) : picture_svg(&list, out, err));
-    draw_fini(&list);
+    bool done = app && picture_of(app, kind, out, err);
     app_destroy(app);
     return done;
-}
-
-bool picture_render_png(const struct timeline *tl, const struct timeline *overlay,
-                        const struct picture_options *options, struct text *out,
-                        struct error *err) {
-    return render(tl, overlay, options, true, out, err);
-}
-
-bool picture_render_svg(const struct timeline *tl, const struct timeline *overlay,
-                        const struct picture_options *options, struct text *out,
-                        struct error *err) {
-    return render(tl, overlay, options, false, out, err);
 }

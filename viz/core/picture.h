@@ -8,6 +8,7 @@
 #include "i18n.h"
 #include "theme.h"
 
+struct app;
 struct draw_list;
 struct error;
 struct font;
@@ -20,29 +21,42 @@ struct picture_options { /* zero = defaults */
     enum theme_id theme;
     enum language language;
     uint8_t device;
-    bool at_event; /* the owners of event `event` instead of the peak's */
-    uint32_t event;
+    const char *at;     /* place.h; NULL: the peak */
+    const char *state;  /* state.h, applied after it; NULL: as at the start */
     const char *font;   /* FILE[:face]; NULL: those of the system, else the embedded one */
     bool embedded_font; /* the same pixels on every machine */
     bool below;         /* the overlay below instead of over it */
 };
 
-/* Appends a whole file to `out`. `overlay` may be NULL. Both fail on bad options (ERROR_USAGE) and
- * for want of memory. */
-bool picture_render_png(const struct timeline *tl, const struct timeline *overlay,
-                        const struct picture_options *options, struct text *out, struct error *err);
-bool picture_render_svg(const struct timeline *tl, const struct timeline *overlay,
-                        const struct picture_options *options, struct text *out, struct error *err);
+/* What a file is, by the end of its name. */
+enum picture_kind {
+    PICTURE_PNG,
+    PICTURE_SVG,
+    PICTURE_DUMP, /* the draw list as text */
+    PICTURE_CSV,  /* the open tab's table with exact figures: app_export */
+    PICTURE_JSON, /* export.h */
+    PICTURE_KINDS
+};
+
+/* PICTURE_KINDS: none of them. */
+enum picture_kind picture_kind_of(const char *path);
+/* Appends a whole file to `out`. `overlay` may be NULL. Fails on bad options (ERROR_USAGE) and for want
+ * of memory. */
+bool picture_render(const struct timeline *tl, const struct timeline *overlay,
+                    const struct picture_options *options, enum picture_kind kind, struct text *out,
+                    struct error *err);
+/* One frame that is already drawn. */
+bool picture_png(const struct draw_list *list, struct font *font, struct text *out,
+                 struct error *err);
+/* Of an application as it stands. */
+bool picture_of(struct app *app, enum picture_kind kind, struct text *out, struct error *err);
 /* What to install when a font (the usual ones of this machine) lacks the characters of the language;
  * NULL: nothing. */
 const char *picture_font_hint(struct font *font, enum language language);
 const char *picture_usual_font_hint(enum language language);
+/* "1.5": 150 */
+bool picture_parse_scale(const char *text, int *percent, struct error *err);
 /* "1600x900" */
 bool picture_parse_size(const char *text, int *width, int *height, struct error *err);
-
-/* One frame that is already drawn. */
-bool picture_png(const struct draw_list *list, struct font *font, struct text *out,
-                 struct error *err);
-bool picture_svg(const struct draw_list *list, struct text *out, struct error *err);
 
 #endif

@@ -2,6 +2,7 @@
 #include "script.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,9 +13,10 @@
 #include "input.h"
 #include "keys.h"
 #include "picture.h"
+#include "state.h"
 #include "text.h"
 
-enum { LINE_BYTES = 1024, WORDS = 6 };
+enum { LINE_BYTES = 1024, WORDS = 12 };
 
 struct line {
     char text[LINE_BYTES];
@@ -187,24 +189,29 @@ static bool do_resize(const struct run *run) {
     return true;
 }
 
+/* The words after the command as one text. */
+static const char *rest_of(const struct line *line, char out[LINE_BYTES]) {
+    size_t at = 0;
+    out[0] = '\0';
+    for (int i = 1; i < line->count; i++)
+        at += (size_t)snprintf(out + at, LINE_BYTES - at, "%s%s", i > 1 ? " " : "", line->word[i]);
+    return out;
+}
+
 static bool do_goto(const struct run *run) {
-    const char *where = run->line->word[1];
-    double event = 0;
-    if (strcmp(where, "peak") == 0) {
-        app_go_to(run->app, app_peak(run->app));
-    } else if (strcmp(where, "start") == 0) {
-        app_go_to(run->app, 0);
-    } else if (strcmp(where, "end") == 0) {
-        app_go_to(run->app, UINT32_MAX);
-    } else if (strcmp(where, "event") == 0) {
-        if (!read_number(run, 2, &event))
-            return false;
-        if (event < 0 || event >= UINT32_MAX)
-            return error_set(run->err, ERROR_USAGE, "'%s': not an event", run->line->word[2]);
-        app_go_to(run->app, (uint32_t)event + 1);
-    } else {
-        return error_set(run->err, ERROR_USAGE, "goto '%s': peak, start, end or event N", where);
-    }
+    char state[LINE_BYTES + 8], where[LINE_BYTES];
+    if (strchr(rest_of(run->line, where), ';'))
+        return error_set(run->err, ERROR_USAGE, "goto '%s': no such moment", where);
+    snprintf(state, sizeof state, "at=%s", where);
+    return state_apply(run->app, state, run->err);
+}
+
+static bool do_state(const struct run *run) {
+    char state[LINE_BYTES];
+    if (run->line->count > 1)
+        return state_apply(run->app, rest_of(run->line, state), run->err);
+    state_write(run->app, run->out);
+    text_add(run->out, "\n");
     return true;
 }
 
@@ -254,47 +261,48 @@ static bool do_show(const struct run *run) {
     return true;
 }
 
-static bool make_file(struct app *app, enum script_file kind, const struct draw_list *list,
-                      struct text *out, struct error *err) {
-    switch (kind) {
-    case SCRIPT_PNG:
-        return picture_png(list, app_font(app), out, err);
-    case SCRIPT_SVG:
-        return picture_svg(list, out, err);
-    case SCRIPT_CSV:
-        app_export(app, out);
-        return !out->failed || error_host_memory(err);
-    case SCRIPT_DUMP:
-        draw_dump(list, out);
-        return !out->failed || error_host_memory(err);
-    }
-    return false;
-}
-
-bool script_save(struct app *app, enum script_file kind, const char *path, struct error *err) {
-    struct draw_list list = {0};
+bool script_save(struct app *app, enum picture_kind kind, const char *path, struct error *err) {
     struct text out = {0};
-    bool saved = app_frame(app, &list, err) && make_file(app, kind, &list, &out, err) &&
-                 file_write(path, text_get(&out), out.length, err);
+    bool saved =
+        picture_of(app, kind, &out, err) && file_write(path, text_get(&out), out.length, err);
     text_fini(&out);
-    draw_fini(&list);
     return saved;
 }
 
+/* A picture of another size is that of a window of that size: it is put back afterwards. */
 static bool do_shot(const struct run *run) {
-    return script_save(run->app, SCRIPT_PNG, run->line->word[1], run->err);
+    const char *path = run->line->word[1], *size = run->line->word[2];
+    enum picture_kind kind = picture_kind_of(path);
+    uint64_t was[2];
+    struct input in = {.kind = INPUT_RESIZE};
+    if (kind == PICTURE_KINDS)
+        return error_set(run->err, ERROR_USAGE,
+                         "shot '%s': the file's name ends in .png, .svg, .draw, .csv or .json",
+                         path);
+    if (!*size)
+        return script_save(run->app, kind, path, run->err);
+    if (!picture_parse_size(size, &in.x, &in.y, run->err))
+        return false;
+    app_query(run->app, "width", &was[0]);
+    app_query(run->app, "height", &was[1]);
+    app_input(run->app, &in);
+    bool saved = script_save(run->app, kind, path, run->err);
+    in.x = (int)was[0];
+    in.y = (int)was[1];
+    app_input(run->app, &in);
+    return saved;
 }
 
 static bool do_svg(const struct run *run) {
-    return script_save(run->app, SCRIPT_SVG, run->line->word[1], run->err);
+    return script_save(run->app, PICTURE_SVG, run->line->word[1], run->err);
 }
 
 static bool do_dump(const struct run *run) {
-    return script_save(run->app, SCRIPT_DUMP, run->line->word[1], run->err);
+    return script_save(run->app, PICTURE_DUMP, run->line->word[1], run->err);
 }
 
 static bool do_csv(const struct run *run) {
-    return script_save(run->app, SCRIPT_CSV, run->line->word[1], run->err);
+    return script_save(run->app, PICTURE_CSV, run->line->word[1], run->err);
 }
 
 static bool do_copy(const struct run *run) {
@@ -311,11 +319,14 @@ static const struct {
     int least, most; /* words after it */
     bool (*run)(const struct run *run);
 } commands[] = {
-    {"key", 1, 1, do_key},   {"wheel", 3, 3, do_wheel}, {"click", 2, 5, do_click},
-    {"drag", 4, 6, do_drag}, {"move", 2, 2, do_move},   {"resize", 2, 2, do_resize},
-    {"goto", 1, 2, do_goto}, {"tick", 1, 1, do_tick},   {"expect", 2, 2, do_expect},
-    {"show", 1, 1, do_show}, {"shot", 1, 1, do_shot},   {"svg", 1, 1, do_svg},
-    {"dump", 1, 1, do_dump}, {"copy", 1, 1, do_copy},   {"csv", 1, 1, do_csv},
+    {"key", 1, 1, do_key},           {"wheel", 3, 3, do_wheel},
+    {"click", 2, 5, do_click},       {"drag", 4, 6, do_drag},
+    {"move", 2, 2, do_move},         {"resize", 2, 2, do_resize},
+    {"goto", 1, WORDS - 1, do_goto}, {"tick", 1, 1, do_tick},
+    {"expect", 2, 2, do_expect},     {"show", 1, 1, do_show},
+    {"shot", 1, 2, do_shot},         {"svg", 1, 1, do_svg},
+    {"dump", 1, 1, do_dump},         {"copy", 1, 1, do_copy},
+    {"csv", 1, 1, do_csv},           {"state", 0, WORDS - 1, do_state},
 };
 
 static bool run_line(const struct run *run) {

@@ -3,9 +3,11 @@
  *
  *   key p              wheel X Y N           move X Y          resize W H
  *   click X Y [HOW]    drag X0 Y0 X1 Y1 [HOW]      HOW: left, middle, right, double, shift, ctrl
- *   goto peak | start | end | event N            tick 16ms
+ *   goto PLACE (place.h)                     tick 16ms
  *   expect NAME VALUE  show NAME             # a comment
- *   shot FILE.png      svg FILE.svg          dump FILE.txt     copy FILE         csv FILE
+ *   state              prints what is shown (state.h)          state TEXT        shows it
+ *   shot FILE.png|.svg|.draw|.csv|.json [WxH]
+ *   svg FILE           dump FILE             copy FILE         csv FILE
  *
  * NAME as app_query; time passes only by tick. Errors carry the line: "session.txt:3: ...". An
  * expectation that fails is ERROR_BAD_INPUT with found and expected, a line that cannot be read
@@ -15,6 +17,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "picture.h"
 
 struct app;
 struct error;
@@ -31,8 +35,7 @@ bool script_is_done(const struct script *script);
 /* One line. What `show` says is added to `out`. */
 bool script_step(struct script *script, struct app *app, struct text *out, struct error *err);
 
-/* The application in a file: its picture (PNG, SVG, draw_dump) or the open table, by `kind`. */
-enum script_file { SCRIPT_PNG, SCRIPT_SVG, SCRIPT_DUMP, SCRIPT_CSV };
-bool script_save(struct app *app, enum script_file kind, const char *path, struct error *err);
+/* The picture of the application, or its table, in a file. */
+bool script_save(struct app *app, enum picture_kind kind, const char *path, struct error *err);
 
 #endif

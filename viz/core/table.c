@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "app_state.h"
+#include "csv_field.h"
 #include "input.h"
 #include "label.h"
 #include "text.h"
@@ -308,15 +309,12 @@ void table_choose(struct app *app, const struct table_ops *ops, struct table_sta
 }
 
 static void write_cell(struct text *out, const char *cell, bool csv) {
-    if (!csv || !strpbrk(cell, ",\"\r\n")) {
-        for (const char *c = cell; *c; c++) /* a tab would be another column */
-            text_format(out, "%c", !csv && (*c == '\t' || *c == '\n') ? ' ' : *c);
+    if (csv) {
+        csv_field(out, cell);
         return;
     }
-    text_add(out, "\"");
-    for (const char *c = cell; *c; c++)
-        text_format(out, "%s%c", *c == '"' ? "\"" : "", *c);
-    text_add(out, "\"");
+    for (const char *c = cell; *c; c++) /* a tab would be another column */
+        text_format(out, "%c", *c == '\t' || *c == '\n' ? ' ' : *c);
 }
 
 static void write_table(struct app *app, const struct table_ops *ops, bool csv, struct text *out) {
