@@ -71,8 +71,7 @@ static int by_a_then_b(const void *x, const void *y) {
     return (p->b > q->b) - (p->b < q->b);
 }
 
-/* An anchor must rise in both; one that does not is left out, so that the map stays monotone. */
-static bool add_anchor(struct align *align, uint32_t a, uint32_t b) {
+bool align_add_anchor(struct align *align, uint32_t a, uint32_t b) {
     struct align_anchor anchor = {a, b};
     if (align->anchors.count > 0) {
         const struct align_anchor *last = array_last(&align->anchors);
@@ -96,12 +95,20 @@ static bool add_phases(struct align *align, struct matching *m) {
     if (m->anchors.count > 0)
         qsort(m->anchors.at, m->anchors.count, sizeof *m->anchors.at, by_a_then_b);
     for (size_t i = 0; i < m->anchors.count; i++)
-        if (!add_anchor(align, m->anchors.at[i].a, m->anchors.at[i].b))
+        if (!align_add_anchor(align, m->anchors.at[i].a, m->anchors.at[i].b))
             return false;
     return true;
 }
 
-static bool build_work(const struct timeline *tl, struct align_work *work) {
+bool align_add_phases(struct align *align, const struct timeline *a, const struct timeline *b) {
+    struct matching m = {.a = a, .b = b, .align = align};
+    bool added = add_phases(align, &m);
+    xfree(m.length);
+    array_fini(&m.anchors);
+    return added;
+}
+
+bool align_count_work(const struct timeline *tl, struct align_work *work) {
     work->moments = (uint32_t)tl->events.count + 1;
     work->at = xcalloc(work->moments, sizeof *work->at);
     if (!work->at)
@@ -113,28 +120,26 @@ static bool build_work(const struct timeline *tl, struct align_work *work) {
     return true;
 }
 
-static uint32_t work_done(const struct align_work *work) {
+uint32_t align_work_done(const struct align_work *work) {
     return work->at[work->moments - 1];
 }
 
-static void count_moments(struct align_work *work) {
+void align_count_moments(struct align_work *work) {
     for (uint32_t m = 0; m < work->moments; m++)
         work->at[m] = m;
 }
 
 bool align_build(struct align *align, const struct timeline *a, const struct timeline *b,
                  struct error *err) {
-    struct matching m = {.a = a, .b = b, .align = align};
     memset(align, 0, sizeof *align);
-    bool built = build_work(a, &align->a) && build_work(b, &align->b);
-    if (built && (work_done(&align->a) == 0 || work_done(&align->b) == 0)) {
-        count_moments(&align->a);
-        count_moments(&align->b);
+    align->stretch = 1;
+    bool built = align_count_work(a, &align->a) && align_count_work(b, &align->b);
+    if (built && (align_work_done(&align->a) == 0 || align_work_done(&align->b) == 0)) {
+        align_count_moments(&align->a);
+        align_count_moments(&align->b);
     }
-    built = built && add_anchor(align, 0, 0) && add_phases(align, &m) &&
-            add_anchor(align, work_done(&align->a), work_done(&align->b));
-    xfree(m.length);
-    array_fini(&m.anchors);
+    built = built && align_add_anchor(align, 0, 0) && align_add_phases(align, a, b) &&
+            align_add_anchor(align, align_work_done(&align->a), align_work_done(&align->b));
     if (built)
         return true;
     align_fini(align);
@@ -152,6 +157,8 @@ static uint32_t map_work(const struct align *align, uint32_t work) {
     size_t low = 0, high = align->anchors.count - 1;
     if (work >= align->anchors.at[high].a)
         return align->anchors.at[high].b;
+    if (work <= align->anchors.at[low].a)
+        return align->anchors.at[low].b;
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
         if (align->anchors.at[middle].a <= work)
@@ -164,7 +171,33 @@ static uint32_t map_work(const struct align *align, uint32_t work) {
     return left->b + (uint32_t)(((uint64_t)(work - left->a) * db + da - 1) / da);
 }
 
+void align_nudge(struct align *align, double moments) {
+    align->shift -= moments * align->stretch;
+}
+
+void align_stretch(struct align *align, uint32_t about, double factor) {
+    double met = about * align->stretch + align->shift, stretch = align->stretch / factor;
+    if (!(stretch > 1e-3 && stretch < 1e3))
+        return;
+    align->stretch = stretch;
+    align->shift = met - about * stretch;
+}
+
+void align_reset(struct align *align) {
+    align->stretch = 1;
+    align->shift = 0;
+}
+
+static uint32_t moved(const struct align *align, uint32_t moment) {
+    double to = moment * align->stretch + align->shift;
+    if (!(to > 0))
+        return 0;
+    return to < align->a.moments ? (uint32_t)(to + 0.5) : align->a.moments;
+}
+
 uint32_t align_map(const struct align *align, uint32_t moment) {
+    if (align_is_moved(align))
+        moment = moved(align, moment);
     if (moment >= align->a.moments)
         return align->b.moments;
     uint32_t wanted = map_work(align, align->a.at[moment]), low = 0, high = align->b.moments - 1;

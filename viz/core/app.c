@@ -89,6 +89,7 @@ void app_destroy(struct app *app) {
     icicle_fini(&app->icicle.tree);
     array_fini(&app->icicle.path);
     align_fini(&app->align);
+    request_match_fini(&app->match);
     track_fini(&app->a);
     track_fini(&app->b);
     font_destroy(app->font);

@@ -347,6 +347,17 @@ void app_act(struct app *app, enum action action) {
     case ACTION_COMPARE:
         change_compare(app);
         break;
+    case ACTION_ALIGN:
+    case ACTION_FIRST_DIFFERENCE:
+    case ACTION_NUDGE_LEFT:
+    case ACTION_NUDGE_RIGHT:
+    case ACTION_NUDGE_LEFT_EVENT:
+    case ACTION_NUDGE_RIGHT_EVENT:
+    case ACTION_STRETCH_MORE:
+    case ACTION_STRETCH_LESS:
+    case ACTION_ALIGN_RESET:
+        app_act_compare(app, action);
+        break;
     case ACTION_NEXT_GROUPING:
         change_grouping(app, 1);
         break;

@@ -21,6 +21,11 @@
     X("cursor.owners", app_read_owners(app) ? app->a.owners.total_bytes : 0)                       \
     X("overlay.allocated", t.total)                                                                \
     X("overlay.peak", app->has_b ? app->b.lod.peak.max : 0)                                        \
+    X("overlay.moment", app->has_b ? app_cursor_b(app) : 0)                                        \
+    X("align", app->align.mode)                                                                    \
+    X("align.moved", app->has_b &&align_is_moved(&app->align))                                     \
+    X("divergence", divergence(app))                                                               \
+    X("divergence.kind", app_match(app) ? app_match(app)->kind : 0)                                \
     X("peak.event", app->a.lod.peak.arg - 1)                                                       \
     X("peak.allocated", app->a.lod.peak.max)                                                       \
     X("peak.reserved", app->a.lod.peak.reserved_max)                                               \
@@ -55,6 +60,13 @@
     X("scale", app->scale_percent)                                                                 \
     X("width", app->width)                                                                         \
     X("height", app->height)
+
+/* The moment; without one 2^32 - 1. */
+static uint32_t divergence(struct app *app) {
+    const struct request_match *match = app_match(app);
+    bool differs = match && match->kind != ALIGNMENT_NONE_DIFFERS;
+    return differs ? request_match_moment(match, &app->a) : UINT32_MAX;
+}
 
 static bool read_tab(struct app *app, const struct pane_ops *tab) {
     return tab->table->read(app);
@@ -113,6 +125,7 @@ const char *app_query_name(unsigned index) {
 
 void app_copy(struct app *app, struct text *out) {
     app_copy_pin(app, out);
+    app_copy_divergence(app, out);
     if (out->length > 0)
         text_add(out, "\n");
     table_copy(app, app_table(app, NULL), out);

@@ -14,6 +14,7 @@
 #include "pieces.h"
 #include "plot_cache.h"
 #include "plot_layer.h"
+#include "request_match.h"
 #include "ruler.h"
 #include "selection.h"
 #include "streams.h"
@@ -37,6 +38,8 @@ struct app {
     struct track a, b;
     bool has_b;
     struct align align;
+    struct request_match match; /* of the two; app_match() looks for it */
+    bool match_failed;
     struct font *font;
     enum theme_id theme_id;
     enum language language;
@@ -121,7 +124,13 @@ int app_cursor_x(const struct app *app);      /* pixels; outside the plot when n
 uint64_t app_context(const struct app *app);
 
 void app_act(struct app *app, enum action action); /* app_action.c */
-void app_open_tab(struct app *app, int tab);       /* wraps around */
+/* app_compare.c. What the two timelines share, request by request; NULL where that is not known. */
+const struct request_match *app_match(struct app *app);
+void app_choose_align(struct app *app, enum align_mode mode);
+void app_act_compare(struct app *app, enum action action);
+/* Where they first differ, in words; nothing where they do not. */
+void app_copy_divergence(struct app *app, struct text *out);
+void app_open_tab(struct app *app, int tab); /* wraps around */
 /* Pins a block (its details, its lifetime) and, when `go`, moves the cursor to its allocation. */
 void app_pin(struct app *app, uint32_t block, bool go);
 /* The first block of the event before the cursor, or the pinned one; SELECTION_NONE. */

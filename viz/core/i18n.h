@@ -64,6 +64,24 @@ enum language { LANGUAGE_ENGLISH, LANGUAGE_CHINESE };
     X(MARK, "mark", "标记") \
     X(RANGE, "range", "区间") \
     X(DIFFERENCE, "difference", "差值") \
+    X(ALIGNED, "aligned by", "对齐依据") \
+    X(ALIGN_PHASES, "phases", "阶段") \
+    X(ALIGN_REQUESTS, "requests", "请求") \
+    X(ALIGN_PEAKS, "peaks", "峰值") \
+    X(ALIGN_TIME, "time", "时间") \
+    X(FIRST_DIFFERENCE, "first divergence", "首个差异") \
+    X(DIFFERS_NONE, "none", "无") \
+    X(DIFFERS_SIZE, "size", "大小") \
+    X(DIFFERS_STREAM, "stream", "流") \
+    X(DIFFERS_FREES, "free set", "释放集合") \
+    X(DIFFERS_SEGMENT, "segment", "段") \
+    X(DIFFERS_OFFSET, "offset", "偏移") \
+    X(DIFFERS_MISSING, "missing", "缺少") \
+    X(DIFFERS_EXTRA, "extra", "多出") \
+    X(DIFFERS_OOM, "oom", "显存不足") \
+    X(EQUAL, "all requests equal", "所有请求相同") \
+    X(REQUEST, "request", "请求") \
+    X(NO_FURTHER_REQUEST, "no further request", "没有后续请求") \
     X(TAB_DIFFERENCE, "difference", "差异") \
     X(NOW, "now", "现在") \
     X(THEN, "before", "之前") \

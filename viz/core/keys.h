@@ -33,6 +33,15 @@
     X(FIT_BYTES, "fit bytes to what is visible", "字节轴适配可见部分") \
     X(AXIS, "time or event order", "时间轴或事件顺序") \
     X(COMPARE, "overlay, one over the other, off", "叠加、上下对照、关闭") \
+    X(ALIGN, "align two files by phases, requests, peaks, time", "两文件按阶段、请求、峰值、时间对齐") \
+    X(FIRST_DIFFERENCE, "to where two files first differ", "转到两文件首个差异处") \
+    X(NUDGE_LEFT, "second file to the left by a hundredth of the view", "第二文件左移视图的百分之一") \
+    X(NUDGE_RIGHT, "to the right", "右移") \
+    X(NUDGE_LEFT_EVENT, "to the left by an event", "左移一个事件") \
+    X(NUDGE_RIGHT_EVENT, "to the right by an event", "右移一个事件") \
+    X(STRETCH_MORE, "stretch the second file about the cursor", "以光标为中心拉伸第二文件") \
+    X(STRETCH_LESS, "compress it", "压缩") \
+    X(ALIGN_RESET, "neither moved nor stretched", "撤销移动与拉伸") \
     X(NEXT_GROUPING, "next grouping of the owners", "下一种占用者分组") \
     X(PREVIOUS_GROUPING, "previous grouping", "上一种分组") \
     X(NEXT_TAB, "next tab", "下一个标签页") \

@@ -170,6 +170,33 @@ static void draw_overlay_key(struct legend *l, int bottom) {
     l->y += l->row;
 }
 
+/* "aligned by requests, moved" and what the requests say. */
+static void draw_alignment(struct legend *l, int bottom) {
+    struct app *app = l->app;
+    static const enum text_id modes[ALIGN_MODE_COUNT] = {
+#define X(id, text) text,
+        ALIGN_MODES(X)
+#undef X
+    };
+    char text[200], shown[200];
+    if (!compares(app) || l->y + l->row > bottom)
+        return;
+    const struct request_match *match = app_match(app);
+    int length = snprintf(text, sizeof text, "%.60s %.40s", app_text(app, TEXT_ALIGNED),
+                          app_text(app, modes[app->align.mode]));
+    if (align_is_moved(&app->align))
+        length += snprintf(text + length, sizeof text - (size_t)length, " (%+.0f, x%.3f)",
+                           -app->align.shift / app->align.stretch, 1 / app->align.stretch);
+    if (match && match->kind == ALIGNMENT_NONE_DIFFERS)
+        snprintf(text + length, sizeof text - (size_t)length, "  \xc2\xb7  %.60s",
+                 app_text(app, TEXT_EQUAL));
+    int left = l->x + app_px(app, 4);
+    font_shorten(app->font, text, l->right - left, app_size(app), false, shown, sizeof shown);
+    app_draw_text(app, l->list, left, l->y + (l->row - app_line(app)) / 2, app_theme(app)->faint,
+                  shown);
+    l->y += l->row;
+}
+
 static void draw(struct app *app, struct draw_list *list) {
     const struct rect *r = &app->layout.legend;
     struct legend l = {.app = app,
@@ -184,6 +211,7 @@ static void draw(struct app *app, struct draw_list *list) {
     draw_clip(list, r->x, r->y, r->w, r->h);
     draw_heading(&l);
     draw_overlay_key(&l, r->y + r->h);
+    draw_alignment(&l, r->y + r->h);
     draw_bands_rows(&l, r->y + r->h);
     draw_limits(&l, r->y + r->h);
     draw_unclip(list);
