@@ -148,6 +148,20 @@ static int order_pins(const void *left, const void *right) {
     return (a->range > b->range) - (a->range < b->range);
 }
 
+bool pinning_look(const struct timeline *tl, uint64_t large_page_bytes, struct pinning *out) {
+    struct finder f = {.tl = tl, .out = out, .large_page_bytes = large_page_bytes};
+    out->is_known = true;
+    out->idle_bytes = 0;
+    out->idle_ranges = 0;
+    array_clear(&out->pins);
+    for (uint32_t i = 0; i < out->placement.ranges.count; i++)
+        if (!look_at_range(&f, i))
+            return false;
+    if (out->pins.count > 1)
+        qsort(out->pins.at, out->pins.count, sizeof *out->pins.at, order_pins);
+    return true;
+}
+
 bool pinning_find(const struct timeline *tl, uint8_t device, uint32_t event,
                   uint64_t large_page_bytes, struct pinning *out, struct error *err) {
     memset(out, 0, sizeof *out);
@@ -155,16 +169,10 @@ bool pinning_find(const struct timeline *tl, uint8_t device, uint32_t event,
         return true;
     if (!placement_find(tl, device, event, &out->placement, err))
         return false;
-    out->is_known = true;
-    struct finder f = {.tl = tl, .out = out, .large_page_bytes = large_page_bytes};
-    for (uint32_t i = 0; i < out->placement.ranges.count; i++)
-        if (!look_at_range(&f, i)) {
-            pinning_fini(out);
-            return error_host_memory(err);
-        }
-    if (out->pins.count > 1)
-        qsort(out->pins.at, out->pins.count, sizeof *out->pins.at, order_pins);
-    return true;
+    if (pinning_look(tl, large_page_bytes, out))
+        return true;
+    pinning_fini(out);
+    return error_host_memory(err);
 }
 
 void pinning_fini(struct pinning *pinning) {

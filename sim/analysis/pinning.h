@@ -42,6 +42,9 @@ struct pinning {
  * ones have 2 MiB. False: host memory. pinning_fini() frees. */
 bool pinning_find(const struct timeline *tl, uint8_t device, uint32_t event,
                   uint64_t large_page_bytes, struct pinning *out, struct error *err);
+/* Likewise with `out->placement` found already: all else of `out` is zero, or of an earlier moment. False: host
+ * memory. */
+bool pinning_look(const struct timeline *tl, uint64_t large_page_bytes, struct pinning *out);
 void pinning_fini(struct pinning *pinning);
 
 /* The pin whose release costs the fewest live bytes; NULL: none can be released. */

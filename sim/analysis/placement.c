@@ -147,6 +147,14 @@ static bool add_gaps(const struct timeline *tl, struct placement *out) {
     return true;
 }
 
+bool placement_find_gaps(const struct timeline *tl, struct placement *placement) {
+    array_clear(&placement->gaps);
+    if (add_gaps(tl, placement))
+        return true;
+    array_clear(&placement->gaps);
+    return false;
+}
+
 bool placement_find(const struct timeline *tl, uint8_t device, uint32_t event,
                     struct placement *out, struct error *err) {
     memset(out, 0, sizeof *out);

@@ -39,6 +39,9 @@ bool placement_is_known(const struct timeline *tl);
 /* False: host memory. placement_fini() frees. */
 bool placement_find(const struct timeline *tl, uint8_t device, uint32_t event,
                     struct placement *out, struct error *err);
+/* For a placement whose ranges and blocks somebody else has found, each sorted by address: finds the
+ * gaps. False: host memory; the gaps are then none. */
+bool placement_find_gaps(const struct timeline *tl, struct placement *placement);
 void placement_fini(struct placement *placement);
 
 #endif

@@ -88,6 +88,7 @@ void app_destroy(struct app *app) {
     block_lives_fini(&app->lifetimes.list);
     icicle_fini(&app->icicle.tree);
     array_fini(&app->icicle.path);
+    map_view_fini(&app->map);
     align_fini(&app->align);
     request_match_fini(&app->match);
     track_fini(&app->a);

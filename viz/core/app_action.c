@@ -435,6 +435,21 @@ void app_act(struct app *app, enum action action) {
     case ACTION_RANGE_TAB:
         toggle_tab(app, &pane_range);
         break;
+    case ACTION_MAP:
+        toggle(app, SPLIT_MAP);
+        break;
+    case ACTION_MAP_UP:
+        map_scroll(app, -1);
+        break;
+    case ACTION_MAP_DOWN:
+        map_scroll(app, 1);
+        break;
+    case ACTION_MAP_IN:
+        map_zoom(app, 1);
+        break;
+    case ACTION_MAP_OUT:
+        map_zoom(app, -1);
+        break;
     case ACTION_SIDE:
         toggle(app, SPLIT_SIDE);
         break;

@@ -48,6 +48,8 @@
     X("tab", app->tab)                                                                             \
     X("row", app->tables[app->tab].has_selected ? app->tables[app->tab].selected + 1 : 0)          \
     X("sort", app->tables[app->tab].sort_column)                                                   \
+    X("map", app->shown[SPLIT_MAP])                                                                \
+    X("map.row", app->map.scroll)                                                                  \
     X("share.tabs", app->share[SPLIT_TABS])                                                        \
     X("share.side", app->share[SPLIT_SIDE])                                                        \
     X("playing", app->playing)                                                                     \

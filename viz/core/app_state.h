@@ -10,6 +10,7 @@
 #include "font.h"
 #include "keys.h"
 #include "layout.h"
+#include "map_view.h"
 #include "pane.h"
 #include "pieces.h"
 #include "plot_cache.h"
@@ -89,6 +90,7 @@ struct app {
     bool layered;
     struct plot_layer layers[2];
     uint64_t (*clock_ns)(void);
+    struct map_view map; /* of the first timeline */
     struct layout layout;
     bool dirty, quit;
     enum app_request request;
@@ -138,6 +140,9 @@ uint32_t app_event_block(const struct app *app, uint32_t moment);
 /* Owners sort by a column of their table. */
 enum owner_order owners_order(int column);
 void app_copy_pin(struct app *app, struct text *out); /* `key: value` lines; nothing pinned: none */
+/* Moves the address map by so many rows. */
+void map_scroll(struct app *app, int rows);
+void map_zoom(struct app *app, int steps); /* each by a quarter */
 /* The table that takes row keys, is copied and exported: the open tab's, or the owners'. */
 const struct table_ops *app_table(struct app *app, struct table_state **state);
 

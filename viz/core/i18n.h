@@ -58,6 +58,25 @@ enum language { LANGUAGE_ENGLISH, LANGUAGE_CHINESE };
     X(POOL, "pool", "池") \
     X(SMALL_POOL, "small", "小块池") \
     X(LARGE_POOL, "large", "大块池") \
+    X(PRIVATE_POOL, "private", "私有池") \
+    X(MAP, "address map", "地址图") \
+    X(PIXEL_IS, "1 px =", "1 像素 =") \
+    X(NO_ADDRESSES, "not in this trace: addresses", "此记录没有地址") \
+    X(SEGMENTS, "segments", "个段") \
+    X(PENDING, "freed, not yet back", "已释放待归还") \
+    X(FREE, "free", "空闲") \
+    X(FREE_RUN, "free run", "空闲区") \
+    X(LARGEST_FREE, "largest free run", "最大空闲区") \
+    X(LARGEST_REQUEST, "largest request", "最大可满足请求") \
+    X(FROM_CACHE, "from a free run", "来自空闲区") \
+    X(FROM_CACHE_ALONE, "without the driver", "不经驱动") \
+    X(FROM_DRIVER, "from the driver", "来自驱动") \
+    X(HOLE, "nothing mapped", "未映射") \
+    X(FROM_TO, "addresses", "地址范围") \
+    X(KEPT_BY, "kept by", "被占住") \
+    X(BLOCKS_OF, "blocks", "个块") \
+    X(NOTHING_KEEPS, "nothing: a retry gives it back", "无：重试时归还") \
+    X(CHEAPEST, "cheapest to free", "最小释放量") \
     X(CATEGORY, "category", "类别") \
     X(PHASE, "phase", "阶段") \
     X(STACK, "stack", "调用栈") \

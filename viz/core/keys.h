@@ -73,6 +73,11 @@
     X(ICICLE_UP, "out of a part of the icicle", "退出冰柱图的一层") \
     X(DIFFERENCE, "what differs, on or off", "显示或隐藏差异") \
     X(RANGE_TAB, "what went on in the range, on or off", "显示或隐藏区间统计") \
+    X(MAP, "address map on or off", "显示或隐藏地址图") \
+    X(MAP_UP, "address map up by a row", "地址图上移一行") \
+    X(MAP_DOWN, "address map down by a row", "地址图下移一行") \
+    X(MAP_IN, "address map larger", "放大地址图") \
+    X(MAP_OUT, "address map smaller", "缩小地址图") \
     X(SIDE, "legend on or off", "显示或隐藏图例") \
     X(PLAY, "play or pause", "播放或暂停") \
     X(SLOWER, "slower", "减速") \

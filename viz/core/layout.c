@@ -47,7 +47,7 @@ void layout_usual(bool shown[SPLIT_COUNT], int share[SPLIT_COUNT]) {
         int share;
     } usual[SPLIT_COUNT] = {[SPLIT_TABS] = {true, 34},
                             [SPLIT_SIDE] = {true, 330},
-                            [SPLIT_MAP] = {false, 16},
+                            [SPLIT_MAP] = {false, 22},
                             [SPLIT_STRIP] = {false, 44}};
     for (int i = 0; i < SPLIT_COUNT; i++) {
         shown[i] = usual[i].shown;

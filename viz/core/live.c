@@ -7,6 +7,8 @@
 /* Events at or beyond `moment` are in the future. */
 bool live_is(const struct live *live, uint32_t block, uint32_t moment) {
     const struct timeline_block *b = &live->tl->blocks.at[block];
+    if (live->active)
+        return b->complete_event == TIMELINE_NONE || b->complete_event >= moment;
     return b->free_event == TIMELINE_NONE ? !b->pending_at_start : b->free_event >= moment;
 }
 
@@ -68,17 +70,28 @@ static bool build(struct live *live, struct live_set *set) {
     }
 }
 
-bool live_build(struct live *live, const struct timeline *tl, uint8_t device, struct error *err) {
+static bool build_kind(struct live *live, const struct timeline *tl, uint8_t device, bool active,
+                       struct error *err) {
     struct live_set set = {0};
     memset(live, 0, sizeof *live);
     live->tl = tl;
     live->device = device;
+    live->active = active;
     bool built = build(live, &set);
     array_fini(&set.ids);
     if (built)
         return true;
     live_fini(live);
     return error_host_memory(err);
+}
+
+bool live_build(struct live *live, const struct timeline *tl, uint8_t device, struct error *err) {
+    return build_kind(live, tl, device, false, err);
+}
+
+bool live_build_active(struct live *live, const struct timeline *tl, uint8_t device,
+                       struct error *err) {
+    return build_kind(live, tl, device, true, err);
 }
 
 void live_fini(struct live *live) {

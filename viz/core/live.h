@@ -1,4 +1,5 @@
-/* live.h: which blocks are allocated at a moment, oldest first.
+/* live.h: which blocks are allocated (or active: PyTorch's word for those not yet given back, frees
+ * that a stream still holds included) at a moment, oldest first.
  *
  * Keyframes hold the live blocks of a moment; one follows the last after 4,096 moments, or as many
  * as it has blocks, so that all of them together stay below 4 bytes an event. A seek filters one
@@ -25,6 +26,7 @@ struct live_keyframe {
 struct live {
     const struct timeline *tl;
     uint8_t device;
+    bool active; /* until FREE_COMPLETED, not until FREE_REQUESTED */
     ARRAY(struct live_keyframe) keyframes;
     ARRAY(uint32_t) ids; /* blocks */
 };
@@ -34,6 +36,9 @@ struct live_set {
 };
 
 bool live_build(struct live *live, const struct timeline *tl, uint8_t device, struct error *err);
+/* Likewise of the active blocks. */
+bool live_build_active(struct live *live, const struct timeline *tl, uint8_t device,
+                       struct error *err);
 void live_fini(struct live *live);
 /* Is a block that was there before `moment` not yet freed? */
 bool live_is(const struct live *live, uint32_t block, uint32_t moment);
