@@ -61,6 +61,7 @@ static bool set_scale(struct view_options *o, const char *value, struct error *e
 }
 
 static bool set_theme(struct view_options *o, const char *value, struct error *err) {
+    o->theme_given = true;
     o->app.theme = theme_find(value);
     return o->app.theme != THEME_COUNT ||
            error_set(err, ERROR_USAGE, "--theme '%s': dark, light or contrast", value);
@@ -107,6 +108,11 @@ static bool set_window(struct view_options *o, const char *value, struct error *
     return o->window = true;
 }
 
+static bool set_no_remember(struct view_options *o, const char *value, struct error *err) {
+    (void)value, (void)err;
+    return o->no_remember = true;
+}
+
 static bool set_help(struct view_options *o, const char *value, struct error *err) {
     (void)value, (void)err;
     return o->help = true;
@@ -137,6 +143,8 @@ static const struct {
     {"--state", "TEXT", "what is shown, as Ctrl+Shift+C copies it", set_state},
     {"--script", "FILE", "run the commands of a file, without a window", set_script},
     {"--window", NULL, "run the script in a window", set_window},
+    {"--no-remember", NULL, "neither begin as the last window was left nor remember this one",
+     set_no_remember},
     {"--help", NULL, "this text", set_help},
 };
 

@@ -22,7 +22,7 @@ struct view_options {
     const char *script, *language;
     const char *at, *state; /* NULL: not said */
     bool window;            /* play the script in one */
-    bool help;
+    bool help, theme_given, no_remember;
     bool replay; /* the second timeline is the first file's run under the options' allocator */
     char library[4096]; /* room for source.library_dir */
 };

@@ -16,6 +16,7 @@
 #include "state.h"
 #include "text.h"
 #include "timeline.h"
+#include "view_memory.h"
 #include "view_options.h"
 #include "what_if.h"
 #include "xalloc.h"
@@ -125,6 +126,24 @@ static bool start(struct app *app, const struct view_options *o, struct timeline
     return !o->state || state_apply(app, o->state, err);
 }
 
+/* As the last window was left; a file that cannot be read is worth a line and no more. */
+static void recall(struct view_memory *memory, struct app *app, const struct view_options *o) {
+    static const char *const languages[] = {"VRAMSIM_LANG", NULL};
+    bool language = o->language || first_set(languages);
+    unsigned given = (unsigned)o->theme_given << SETTINGS_THEME |
+                     (unsigned)language << SETTINGS_LANGUAGE |
+                     (unsigned)(o->app.scale_percent > 0) << SETTINGS_SCALE;
+    struct error err = {0};
+    if (!view_memory_recall(memory, app, given, &err))
+        fprintf(stderr, "vramsim-view: %s; begins as usual\n", err.text);
+}
+
+static void remember(const struct view_memory *memory, const struct app *app) {
+    struct error err = {0};
+    if (!view_memory_keep(memory, app, &err))
+        fprintf(stderr, "vramsim-view: not remembered: %s\n", err.text);
+}
+
 static int run(struct app *app, const struct view_options *o, struct error *err) {
     if (o->script && !o->window)
         return run_script(app, NULL, o, err);
@@ -181,7 +200,16 @@ static int view(struct view_options *o, struct error *err) {
         const char *hint = app ? picture_font_hint(app_font(app), o->app.language) : NULL;
         if (hint)
             fprintf(stderr, "vramsim-view: %s\n", hint);
-        code = app && start(app, o, timelines, err) ? run(app, o, err) : exit_code(err);
+        bool remembers = app && !o->no_remember && (!o->script || o->window);
+        struct view_memory memory;
+        if (remembers)
+            recall(&memory, app, o);
+        bool started = app && start(app, o, timelines, err);
+        if (remembers)
+            view_memory_begin(&memory, app);
+        code = started ? run(app, o, err) : exit_code(err);
+        if (remembers)
+            remember(&memory, app);
         app_destroy(app);
     }
     timeline_destroy(timelines[0]);

@@ -480,6 +480,9 @@ void app_act(struct app *app, enum action action) {
     case ACTION_THEME:
         change_theme(app);
         break;
+    case ACTION_LANGUAGE:
+        app->language = app->language == LANGUAGE_CHINESE ? LANGUAGE_ENGLISH : LANGUAGE_CHINESE;
+        break;
     case ACTION_SCALE_UP:
         set_scale(app, app->scale_percent + 25);
         break;

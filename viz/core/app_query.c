@@ -59,6 +59,7 @@
     X("isolated", app->isolated + 1)                                                               \
     X("compare", app->compare)                                                                     \
     X("axis", ruler.mode)                                                                          \
+    X("language", app->language)                                                                   \
     X("scale", app->scale_percent)                                                                 \
     X("width", app->width)                                                                         \
     X("height", app->height)

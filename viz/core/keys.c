@@ -96,6 +96,7 @@ static const struct binding bindings[] = {
     {'s', MOD_CTRL, ACTION_SAVE_PNG},
     {'s', MOD_CTRL | MOD_SHIFT, ACTION_SAVE_SVG},
     {'t', 0, ACTION_THEME},
+    {'l', MOD_CTRL, ACTION_LANGUAGE},
     {'+', MOD_CTRL, ACTION_SCALE_UP},
     {'=', MOD_CTRL, ACTION_SCALE_UP},
     {'=', MOD_CTRL | MOD_SHIFT, ACTION_SCALE_UP},

@@ -88,6 +88,7 @@
     X(SAVE_PNG, "save a PNG picture", "保存 PNG 图片") \
     X(SAVE_SVG, "save an SVG picture", "保存 SVG 图片") \
     X(THEME, "dark, light, high contrast", "深色、浅色、高对比") \
+    X(LANGUAGE, "English or Chinese", "中文或英文") \
     X(SCALE_UP, "larger", "放大界面") \
     X(SCALE_DOWN, "smaller", "缩小界面") \
     X(SCALE_RESET, "usual size", "恢复界面大小") \
