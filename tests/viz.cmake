@@ -49,3 +49,8 @@ if(TARGET vramsim-view)
     PROPERTIES
     ENVIRONMENT "ASAN_OPTIONS=detect_leaks=0") # of the display's libraries
 endif()
+
+foreach(what model browser) # the page of `render -o F.html`
+  add_test(NAME viz_page_${what} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/viz/page.sh $<TARGET_FILE:vramsim> ${CMAKE_SOURCE_DIR} ${what})
+  set_tests_properties(viz_page_${what} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300)
+endforeach()

@@ -38,7 +38,7 @@ struct cli {
     const char *outputs[CLI_MAX_OUTPUTS]; /* of -o */
     size_t output_count;
     const char *output; /* the last of them */
-    const char *format, *json, *csv, *png, *svg, *size, *scale, *theme, *lang, *font;
+    const char *format, *json, *csv, *png, *svg, *html, *size, *scale, *theme, *lang, *font;
     const char *max_requests, *max_instructions, *max_memory; /* as given; NULL: not said */
     const char *at;         /* the moment that --at names; NULL: none */
     uint64_t need_bytes;    /* of --need; 0: none */
@@ -109,9 +109,13 @@ bool view_is_wanted(const struct cli *cli);
  * changes it. */
 int view_after(const struct cli *cli, int code);
 
-/* write_picture.c: --png and --svg; `overlay` may be NULL. */
+/* write_picture.c: --png, --svg, --html; `overlay` may be NULL. */
 bool cli_write_picture(const struct cli *cli, const struct timeline *tl,
                        const struct timeline *overlay, struct error *err);
+/* The page of viz/page; kinds of pictures: picture_kind_of. */
+bool cli_is_page(const char *path);
+bool cli_write_page(const char *path, const struct timeline *tl, const struct timeline *overlay,
+                    const struct picture_options *options, struct error *err);
 /* The options that pictures heed, and a word on standard error about a font that is missing. */
 struct picture_options cli_picture_options(const struct cli *cli);
 void cli_font_hint(const struct picture_options *options);

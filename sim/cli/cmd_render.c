@@ -7,13 +7,13 @@
 #include "text.h"
 #include "timeline.h"
 
-static const char *const kinds = ".png, .svg, .csv, .json";
+static const char *const kinds = ".png, .svg, .html, .csv, .json";
 
 static bool check_outputs(const struct cli *cli, struct error *err) {
     if (cli->output_count == 0)
         return error_set(err, ERROR_USAGE, "render: where to? -o FILE, which ends in %s", kinds);
     for (size_t i = 0; i < cli->output_count; i++)
-        if (picture_kind_of(cli->outputs[i]) == PICTURE_KINDS)
+        if (picture_kind_of(cli->outputs[i]) == PICTURE_KINDS && !cli_is_page(cli->outputs[i]))
             return error_set(err, ERROR_USAGE, "-o %s: the name ends in none of %s",
                              cli->outputs[i], kinds);
     return true;
@@ -31,10 +31,11 @@ static bool open_files(struct cli *cli, struct timeline *tl[CLI_MAX_FILES], stru
     return ok;
 }
 
-static bool write_one(const struct cli *cli, const struct picture_options *options,
-                      const char *path, struct timeline *tl[CLI_MAX_FILES], struct error *err) {
-    (void)cli;
+static bool write_one(const struct picture_options *options, const char *path,
+                      struct timeline *tl[CLI_MAX_FILES], struct error *err) {
     struct text out = {0};
+    if (cli_is_page(path))
+        return cli_write_page(path, tl[0], tl[1], options, err);
     if (picture_render(tl[0], tl[1], options, picture_kind_of(path), &out, err))
         return cli_write(path, &out, err);
     text_fini(&out);
@@ -51,7 +52,7 @@ int cmd_render(struct cli *cli) {
     for (size_t i = 0; ok && i < cli->output_count; i++) {
         if (picture_kind_of(cli->outputs[i]) == PICTURE_PNG)
             cli_font_hint(&options);
-        ok = write_one(cli, &options, cli->outputs[i], tl, &err);
+        ok = write_one(&options, cli->outputs[i], tl, &err);
     }
     for (size_t i = 0; i < cli->file_count; i++)
         timeline_destroy(tl[i]);

@@ -376,7 +376,11 @@ static int replay_one(struct cli *cli, const struct source_result *base) {
 
 /* Options that would be left without effect. */
 static bool check_options(const struct cli *cli, struct error *err) {
-    const char *picture = cli->png ? "--png" : cli->svg ? "--svg" : cli->csv ? "--csv" : NULL;
+    const char *picture = cli->png    ? "--png"
+                          : cli->svg  ? "--svg"
+                          : cli->html ? "--html"
+                          : cli->csv  ? "--csv"
+                                      : NULL;
     if (cli->all && (cli->source.alloc_settings || cli->source.allocator))
         return error_set(err, ERROR_USAGE, "--all tries settings of its own: without %s",
                          cli->source.alloc_settings ? "--alloc" : "--allocator");

@@ -22,6 +22,7 @@ enum option_id {
     OPT_CSV,
     OPT_PNG,
     OPT_SVG,
+    OPT_HTML,
     OPT_SIZE,
     OPT_SCALE,
     OPT_THEME,
@@ -65,7 +66,7 @@ static const struct option options[] = {
      "another allocator than PyTorch's own (vramsim allocators)"},
     {OPT_OUTPUT, "-o", "FILE", " scenario run convert render ",
      "where to (scenario: else standard output); the ending says the format: .vrt; of render "
-     "(repeatable): .png .svg .csv .json"},
+     "(repeatable): .png .svg .html .csv .json"},
     {OPT_FORMAT, "--format", "NAME", " run convert ",
      "the format of -o, whatever its name ends in"},
     {OPT_JSON, "--json", "FILE", " run validate info replay ",
@@ -74,6 +75,8 @@ static const struct option options[] = {
      "write a row an event; of a replay both curves, a row a request"},
     {OPT_PNG, "--png", "FILE", " run replay ", "write the picture of the timeline"},
     {OPT_SVG, "--svg", "FILE", " run replay ", "likewise, as vectors"},
+    {OPT_HTML, "--html", "FILE", " run replay ",
+     "write a page that shows the timeline in a browser, without a network"},
     {OPT_SIZE, "--size", "WxH", " run render view replay ",
      "size: of a picture, else 1600x900; of a window, else 1280x800"},
     {OPT_SCALE, "--scale", "FACTOR", " run render view replay ",
@@ -228,6 +231,9 @@ static bool apply(struct cli *cli, const struct option *o, const char *value, st
     case OPT_SVG:
         cli->svg = value;
         break;
+    case OPT_HTML:
+        cli->html = value;
+        break;
     case OPT_SIZE:
         cli->size = value;
         return picture_parse_size(value, &cli->width, &cli->height, err);
@@ -358,7 +364,8 @@ static bool check_endings(const struct cli *cli, struct error *err) {
     } kinds[] = {{"--json", cli->json, ".json"},
                  {"--csv", cli->csv, ".csv"},
                  {"--png", cli->png, ".png"},
-                 {"--svg", cli->svg, ".svg"}};
+                 {"--svg", cli->svg, ".svg"},
+                 {"--html", cli->html, ".html"}};
     enum { KINDS = sizeof kinds / sizeof kinds[0] };
     for (size_t i = 0; i < KINDS; i++)
         for (size_t k = 0; k < KINDS; k++)

@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app.h"
 #include "cli.h"
+#include "page.h"
 #include "picture.h"
 #include "text.h"
 #include "theme.h"
@@ -43,6 +45,23 @@ void cli_font_hint(const struct picture_options *options) {
         fprintf(stderr, "vramsim: %s\n", hint);
 }
 
+bool cli_is_page(const char *path) {
+    size_t length = strlen(path);
+    return length > 5 && strcmp(path + length - 5, ".html") == 0;
+}
+
+bool cli_write_page(const char *path, const struct timeline *tl, const struct timeline *overlay,
+                    const struct picture_options *options, struct error *err) {
+    struct text out = {0};
+    struct app *app = picture_app(tl, overlay, options, err);
+    bool ok = app && page_write(app, &out, err);
+    app_destroy(app);
+    if (ok)
+        return cli_write(path, &out, err);
+    text_fini(&out);
+    return false;
+}
+
 bool cli_write_picture(const struct cli *cli, const struct timeline *tl,
                        const struct timeline *overlay, struct error *err) {
     const struct {
@@ -63,5 +82,5 @@ bool cli_write_picture(const struct cli *cli, const struct timeline *tl,
         if (!cli_write(files[i].path, &out, err))
             return false;
     }
-    return true;
+    return !cli->html || cli_write_page(cli->html, tl, overlay, &options, err);
 }

@@ -135,8 +135,8 @@ static bool go_to(struct app *app, const struct timeline *tl, const struct timel
     return !o->state || state_apply(app, o->state, err);
 }
 
-static struct app *make_app(const struct timeline *tl, const struct timeline *overlay,
-                            const struct picture_options *o, struct error *err) {
+struct app *picture_app(const struct timeline *tl, const struct timeline *overlay,
+                        const struct picture_options *o, struct error *err) {
     struct app_options options = {.width = o->width ? o->width : 1600,
                                   .height = o->height ? o->height : 900,
                                   .scale_percent = o->scale_percent,
@@ -159,7 +159,7 @@ static struct app *make_app(const struct timeline *tl, const struct timeline *ov
 bool picture_render(const struct timeline *tl, const struct timeline *overlay,
                     const struct picture_options *options, enum picture_kind kind, struct text *out,
                     struct error *err) {
-    struct app *app = make_app(tl, overlay, options, err);
+    struct app *app = picture_app(tl, overlay, options, err);
     bool done = app && picture_of(app, kind, out, err);
     app_destroy(app);
     return done;

@@ -28,6 +28,11 @@ struct picture_options { /* zero = defaults */
     bool below;         /* the overlay below instead of over it */
 };
 
+/* The application as the options say: the caller's to destroy. NULL: bad options (ERROR_USAGE), want of
+ * memory. */
+struct app *picture_app(const struct timeline *tl, const struct timeline *overlay,
+                        const struct picture_options *options, struct error *err);
+
 /* What a file is, by the end of its name. */
 enum picture_kind {
     PICTURE_PNG,
