@@ -31,6 +31,9 @@ if(TARGET vs_viz_window)
   vs_test(viz_sdl USES viz_window viz_core timeline PRIVATE PkgConfig::SDL2)
 endif()
 
+if(TARGET vs_viz_session)
+  vs_test(viz_session USES viz_session PRIVATE PkgConfig::SDL2)
+endif()
 if(TARGET vramsim-view)
   set(viz_scenario ${CMAKE_SOURCE_DIR}/scenarios/llama7b.lua)
   add_test(NAME viz_program_xvfb COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/viz/xvfb.sh

@@ -21,6 +21,8 @@
 #include "text.h"
 #include "xalloc.h"
 
+enum { DROPS = 2 };
+
 struct window {
     struct app *app;
     SDL_Window *handle;
@@ -35,6 +37,9 @@ struct window {
     uint32_t ticks;
     SDL_Event motion; /* the last of several: only that one counts */
     bool moved, full_screen, exposed;
+    char *dropped[DROPS]; /* SDL's */
+    int drop_count;
+    struct window_host host;
     char title[256];
 };
 
@@ -133,6 +138,8 @@ void window_destroy(struct window *w) {
         SDL_DestroyRenderer(w->renderer);
     if (w->handle)
         SDL_DestroyWindow(w->handle);
+    while (w->drop_count > 0)
+        SDL_free(w->dropped[--w->drop_count]);
     SDL_Quit();
     draw_fini(&w->list);
     xfree(w->pixels);
@@ -239,6 +246,12 @@ static bool on_event(struct window *w, const SDL_Event *e, struct error *err) {
     case SDL_MOUSEWHEEL:
         on_wheel(w, &e->wheel);
         break;
+    case SDL_DROPFILE:
+        if (w->drop_count < DROPS)
+            w->dropped[w->drop_count++] = e->drop.file;
+        else
+            SDL_free(e->drop.file);
+        break;
     case SDL_WINDOWEVENT:
         return on_window(w, &e->window, err);
     default:
@@ -292,7 +305,8 @@ static bool copy(struct window *w, void (*write)(struct app *, struct text *), s
 }
 
 static bool serve_request(struct window *w, struct error *err) {
-    switch (app_take_request(w->app)) {
+    enum app_request request = app_take_request(w->app);
+    switch (request) {
     case APP_NOTHING:
         break;
     case APP_SAVE_PNG:
@@ -309,6 +323,11 @@ static bool serve_request(struct window *w, struct error *err) {
         return copy(w, app_copy, err);
     case APP_COPY_STATE:
         return copy(w, state_write, err);
+    case APP_RELOAD:
+    case APP_CANCEL:
+        if (w->host.request)
+            w->host.request(w->host.user, request);
+        break;
     }
     return true;
 }
@@ -340,6 +359,13 @@ static bool show(struct window *w, struct error *err) {
     return true;
 }
 
+static void hand_over_drops(struct window *w) {
+    if (w->drop_count > 0 && w->host.dropped)
+        w->host.dropped(w->host.user, (const char *const *)w->dropped, w->drop_count);
+    while (w->drop_count > 0)
+        SDL_free(w->dropped[--w->drop_count]);
+}
+
 static void tick(struct window *w) {
     uint32_t now = SDL_GetTicks();
     struct input in = {.kind = INPUT_TICK, .milliseconds = now - w->ticks};
@@ -356,6 +382,7 @@ bool window_step(struct window *w, int wait_ms, struct error *err) {
         waited = SDL_PollEvent(&event);
     }
     flush_motion(w);
+    hand_over_drops(w);
     tick(w);
     struct error failed = {0};
     bool served = serve_request(w, &failed);
@@ -367,13 +394,25 @@ bool window_step(struct window *w, int wait_ms, struct error *err) {
 }
 
 /* Nothing to do: until something happens. */
-static int wait_of(const struct app *app) {
-    return app_is_busy(app) ? 1 : app_is_playing(app) ? 16 : 1000;
+int window_wait_ms(const struct window *w) {
+    return app_is_busy(w->app) ? 1 : app_is_playing(w->app) ? 16 : 1000;
+}
+
+void window_set_host(struct window *w, const struct window_host *host) {
+    w->host = *host;
+}
+
+void window_set_app(struct window *w, struct app *app) {
+    struct input size = {.kind = INPUT_RESIZE, .x = w->width, .y = w->height};
+    w->app = app;
+    w->exposed = true;
+    app_use_layers(app, clock_ns);
+    app_input(app, &size);
 }
 
 bool window_run(struct window *w, struct error *err) {
     while (!app_wants_quit(w->app))
-        if (!window_step(w, wait_of(w->app), err))
+        if (!window_step(w, window_wait_ms(w), err))
             return false;
     return true;
 }

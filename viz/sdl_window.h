@@ -8,7 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct app;
+#include "app.h"
+
 struct error;
 struct script;
 struct text;
@@ -17,6 +18,18 @@ struct window;
 /* `width`, `height` in window units. NULL: no display, with SDL's reason; ERROR_IO_WRITE. */
 struct window *window_create(struct app *app, int width, int height, struct error *err);
 void window_destroy(struct window *window);
+
+/* What is asked of the window that it cannot do alone. */
+struct window_host {
+    void *user;
+    void (*request)(void *user, enum app_request request);            /* APP_RELOAD, APP_CANCEL */
+    void (*dropped)(void *user, const char *const *files, int count); /* one or two */
+};
+void window_set_host(struct window *window, const struct window_host *host);
+/* Shows another application from now on; the one before is not touched any more. */
+void window_set_app(struct window *window, struct app *app);
+/* How long nothing has to be done, if nothing happens. */
+int window_wait_ms(const struct window *window);
 
 /* Waits for events at most `wait_ms`, hands them all to the application, redraws when it is dirty.
  */

@@ -8,17 +8,15 @@
 #include "app.h"
 #include "error.h"
 #include "file.h"
+#include "loader.h"
 #include "picture.h"
-#include "place.h"
 #include "script.h"
 #include "sdl_window.h"
+#include "session.h"
 #include "source.h"
-#include "state.h"
 #include "text.h"
-#include "timeline.h"
 #include "view_memory.h"
 #include "view_options.h"
-#include "what_if.h"
 #include "xalloc.h"
 
 enum { SCRIPT_BYTES_MAX = 16 << 20 };
@@ -114,106 +112,77 @@ static bool has_display(void) {
     return first_set(names) != NULL;
 }
 
-/* Where the cursor begins, and what is shown. */
-static bool start(struct app *app, const struct view_options *o, struct timeline *timelines[2],
-                  struct error *err) {
-    uint32_t moment;
-    if (o->at) {
-        if (!place_find(timelines[0], timelines[1], o->app.device, o->at, &moment, err))
-            return error_wrap(err, "--at %s", o->at);
-        app_go_to(app, moment);
-    }
-    return !o->state || state_apply(app, o->state, err);
+static void hint(struct app *app, const struct view_options *o) {
+    const char *text = picture_font_hint(app_font(app), o->app.language);
+    if (text)
+        fprintf(stderr, "vramsim-view: %s\n", text);
 }
 
+struct keeper {
+    const struct view_options *options;
+    struct view_memory memory;
+    bool said, begun;
+};
+
 /* As the last window was left; a file that cannot be read is worth a line and no more. */
-static void recall(struct view_memory *memory, struct app *app, const struct view_options *o) {
+static void recall(void *user, struct app *app) {
+    struct keeper *keeper = user;
+    const struct view_options *o = keeper->options;
     static const char *const languages[] = {"VRAMSIM_LANG", NULL};
     bool language = o->language || first_set(languages);
     unsigned given = (unsigned)o->theme_given << SETTINGS_THEME |
                      (unsigned)language << SETTINGS_LANGUAGE |
                      (unsigned)(o->app.scale_percent > 0) << SETTINGS_SCALE;
     struct error err = {0};
-    if (!view_memory_recall(memory, app, given, &err))
+    if (!view_memory_recall(&keeper->memory, app, given, &err) && !keeper->said)
         fprintf(stderr, "vramsim-view: %s; begins as usual\n", err.text);
+    keeper->said = true;
 }
 
-static void remember(const struct view_memory *memory, const struct app *app) {
+static void begin(void *user, struct app *app) {
+    struct keeper *keeper = user;
+    view_memory_begin(&keeper->memory, app);
+    keeper->begun = true;
+}
+
+static void remember(const struct keeper *keeper, const struct app *app) {
     struct error err = {0};
-    if (!view_memory_keep(memory, app, &err))
+    if (keeper->begun && !view_memory_keep(&keeper->memory, app, &err))
         fprintf(stderr, "vramsim-view: not remembered: %s\n", err.text);
 }
 
-static int run(struct app *app, const struct view_options *o, struct error *err) {
-    if (o->script && !o->window)
-        return run_script(app, NULL, o, err);
-    struct window *window = NULL;
+static int run_window(const struct view_options *o, struct error *err) {
+    struct session *session = NULL;
+    struct keeper keeper = {.options = o};
+    const struct session_hooks hooks = {&keeper, recall, begin};
     if (!has_display())
         error_set(err, ERROR_IO_WRITE,
                   "no window: there is no display (DISPLAY and WAYLAND_DISPLAY are not set)");
     else
-        window = window_create(app, o->app.width, o->app.height, err);
-    if (!window)
+        session = session_create(o, o->no_remember ? NULL : &hooks, err);
+    if (!session)
         return exit_code(err);
     int code = 0;
-    if (o->script)
-        code = run_script(app, window, o, err);
-    else if (!window_run(window, err))
+    hint(session_app(session), o);
+    if (o->script && session_load(session, err))
+        code = run_script(session_app(session), session_window(session), o, err);
+    else if (o->script || !session_run(session, err))
         code = exit_code(err);
-    window_destroy(window);
+    remember(&keeper, session_app(session));
+    session_destroy(session);
     return code;
 }
 
-/* As `vramsim replay` does it: the card alone is the change, beside other settings it is of both. */
-static bool open_replay(const struct view_options *o, struct timeline *out[2], struct error *err) {
-    const struct what_if change = {.settings = o->source.alloc_settings,
-                                   .allocator = o->source.allocator,
-                                   .device = o->source.device};
-    struct source_options options = o->source;
-    struct source_result base;
-    struct replay_result result;
-    if (!change.settings && !change.allocator)
-        options.device = NULL;
-    if (!what_if_base(o->files[0], &options, &base, err))
-        return false;
-    bool ok = what_if_run(o->files[0], &o->source, &base, &change, &result, err);
-    if (ok) {
-        out[0] = base.timeline;
-        out[1] = result.timeline;
-        base.timeline = result.timeline = NULL;
-        replay_result_fini(&result);
-    }
-    source_result_fini(&base);
-    return ok;
-}
-
-static int view(struct view_options *o, struct error *err) {
-    struct timeline *timelines[2] = {NULL, NULL};
-    int code = 0;
-    if (o->replay && !open_replay(o, timelines, err))
-        code = exit_code(err);
-    for (int i = 0; i < o->file_count && code == 0 && !o->replay; i++)
-        if (!source_open(o->files[i], &o->source, &timelines[i], err))
-            code = exit_code(err);
-    if (code == 0) {
-        struct app *app = app_create(&o->app, timelines[0], timelines[1], err);
-        const char *hint = app ? picture_font_hint(app_font(app), o->app.language) : NULL;
-        if (hint)
-            fprintf(stderr, "vramsim-view: %s\n", hint);
-        bool remembers = app && !o->no_remember && (!o->script || o->window);
-        struct view_memory memory;
-        if (remembers)
-            recall(&memory, app, o);
-        bool started = app && start(app, o, timelines, err);
-        if (remembers)
-            view_memory_begin(&memory, app);
-        code = started ? run(app, o, err) : exit_code(err);
-        if (remembers)
-            remember(&memory, app);
-        app_destroy(app);
-    }
-    timeline_destroy(timelines[0]);
-    timeline_destroy(timelines[1]);
+/* Without a window nobody waits meanwhile. */
+static int run_without_window(const struct view_options *o, struct error *err) {
+    struct loaded loaded = {0};
+    struct loader *loader = loader_start(o, o->files, o->file_count, o->replay, err);
+    if (!loader || !loader_take(loader, &loaded, err))
+        return exit_code(err);
+    hint(loaded.app, o);
+    int code =
+        loaded_start(&loaded, o, err) ? run_script(loaded.app, NULL, o, err) : exit_code(err);
+    loaded_fini(&loaded);
     return code;
 }
 
@@ -237,7 +206,8 @@ int main(int argc, char **argv) {
         options.app.width = 1280;
         options.app.height = 800;
     }
-    int code = view(&options, &err);
+    int code = options.script && !options.window ? run_without_window(&options, &err)
+                                                 : run_window(&options, &err);
     if (err.code != ERROR_NONE)
         fprintf(stderr, "vramsim-view: %s\n", err.text);
     return code;

@@ -57,12 +57,27 @@ enum app_request {
     APP_FULL_SCREEN,
     APP_COPY,
     APP_COPY_STATE,
-    APP_EXPORT
+    APP_EXPORT,
+    APP_RELOAD, /* read the files again */
+    APP_CANCEL  /* stop reading */
 };
 enum app_request app_take_request(struct app *app);
 /* The table of the open tab with exact bytes: as tab-separated text, as CSV. */
 void app_copy(struct app *app, struct text *out);
 void app_export(struct app *app, struct text *out);
+
+/* Over the picture until the next one: a file is being read (`done` of `total`; 0: unknown), or could
+ * not be. */
+enum app_notice_kind { NOTICE_NONE, NOTICE_READING, NOTICE_CANCELLED, NOTICE_FAILED };
+struct app_notice {
+    enum app_notice_kind kind;
+    uint64_t done, total;
+    char text[256]; /* the file's name, or what went wrong */
+};
+void app_set_notice(struct app *app, const struct app_notice *notice);
+/* Looks as `from` does, whose place it takes in a window; of the same files it shows the same part
+ * too. */
+void app_adopt(struct app *app, const struct app *from, bool same_files);
 
 void app_go_to(struct app *app, uint32_t moment); /* clamped; makes it visible */
 uint32_t app_peak(const struct app *app);

@@ -247,6 +247,10 @@ static void play(struct app *app) {
 static void clear(struct app *app) {
     if (app->help)
         app->help = false;
+    else if (app->notice.kind == NOTICE_READING)
+        app->request = APP_CANCEL;
+    else if (app->notice.kind != NOTICE_NONE)
+        app->notice.kind = NOTICE_NONE;
     else if (app->playing)
         app->playing = false;
     else if (app_icicle_up(app))
@@ -500,6 +504,9 @@ void app_act(struct app *app, enum action action) {
         break;
     case ACTION_CLEAR:
         clear(app);
+        break;
+    case ACTION_RELOAD:
+        app->request = APP_RELOAD;
         break;
     case ACTION_QUIT:
         app->quit = true;

@@ -53,6 +53,7 @@
     X("share.tabs", app->share[SPLIT_TABS])                                                        \
     X("share.side", app->share[SPLIT_SIDE])                                                        \
     X("playing", app->playing)                                                                     \
+    X("notice", app->notice.kind)                                                                  \
     X("help", app->help)                                                                           \
     X("theme", app->theme_id)                                                                      \
     X("grouping", app->grouping)                                                                   \

@@ -92,6 +92,7 @@ struct app {
     uint64_t (*clock_ns)(void);
     struct map_view map; /* of the first timeline */
     struct layout layout;
+    struct app_notice notice;
     bool dirty, quit;
     enum app_request request;
 };

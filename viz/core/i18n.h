@@ -131,6 +131,11 @@ enum language { LANGUAGE_ENGLISH, LANGUAGE_CHINESE };
     X(WARNINGS, "records repaired or skipped", "条记录已修复或跳过") \
     X(NO_EVENTS, "no events: a single state", "无事件：单一状态") \
     X(WORKING, "out of host memory: no owners", "主机内存不足：无法列出占用者") \
+    X(READING, "reading", "正在读取") \
+    X(CANCELLED, "cancelled", "已取消") \
+    X(NOT_READ, "cannot be read", "无法读取") \
+    X(ESC_CANCELS, "Esc cancels", "按 Esc 取消") \
+    X(TRY_AGAIN, "F5 tries again; a file can be dropped here", "按 F5 重试，或将文件拖放到此处") \
     X(HINT, "? help   p peak   drag or arrows scrub   wheel zooms", "? 帮助   p 峰值   拖动或方向键移动   滚轮缩放") \
     X(HELP, "keys and mouse", "按键与鼠标") \
     X(HELP_WHEEL, "wheel", "滚轮") \

@@ -103,6 +103,7 @@ static const struct binding bindings[] = {
     {'-', MOD_CTRL, ACTION_SCALE_DOWN},
     {'0', MOD_CTRL, ACTION_SCALE_RESET},
     {KEY_F11, 0, ACTION_FULL_SCREEN},
+    {KEY_F5, 0, ACTION_RELOAD},
     {'?', 0, ACTION_HELP},
     {'?', MOD_SHIFT, ACTION_HELP},
     {'/', MOD_SHIFT, ACTION_HELP},

@@ -93,6 +93,7 @@
     X(SCALE_DOWN, "smaller", "缩小界面") \
     X(SCALE_RESET, "usual size", "恢复界面大小") \
     X(FULL_SCREEN, "full screen", "全屏") \
+    X(RELOAD, "read the files again", "重新读取文件") \
     X(HELP, "this page", "本页") \
     X(CLEAR, "close, or clear the innermost", "关闭或清除") \
     X(QUIT, "quit", "退出")

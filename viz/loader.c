@@ -1,0 +1,159 @@
+/* loader.c: see loader.h. */
+#include "loader.h"
+
+#include <stdatomic.h>
+#include <string.h>
+#include <threads.h>
+
+#include "app.h"
+#include "error.h"
+#include "place.h"
+#include "state.h"
+#include "timeline.h"
+#include "view_options.h"
+#include "what_if.h"
+#include "xalloc.h"
+
+struct loader {
+    const struct view_options *options;
+    char *files[2];
+    int file_count;
+    bool replay;
+    thrd_t thread;
+    /* shared with the thread while it runs */
+    atomic_bool finished, cancelled;
+    atomic_ullong done, total;
+    volatile sig_atomic_t interrupted; /* what scenarios look at */
+    /* the thread's until it has finished */
+    int file; /* being read */
+    bool good;
+    struct loaded loaded;
+    struct error err;
+};
+
+/* Each file is an equal part of the whole. */
+static bool on_progress(void *user, uint64_t bytes_done, uint64_t bytes_total) {
+    struct loader *l = user;
+    double share = bytes_total > 0 ? (double)bytes_done / (double)bytes_total : 0;
+    share = (l->file + (share < 1 ? share : 1)) / l->file_count;
+    atomic_store(&l->done, (unsigned long long)(share * 1000));
+    atomic_store(&l->total, 1000);
+    return !atomic_load(&l->cancelled);
+}
+
+/* As `vramsim replay` does it: the card alone is the change, beside other settings it is of both. */
+static bool read_replay(struct loader *l, struct source_options *options, struct error *err) {
+    const struct what_if change = {.settings = options->alloc_settings,
+                                   .allocator = options->allocator,
+                                   .device = options->device};
+    struct source_options base_options = *options;
+    struct source_result base;
+    struct replay_result result;
+    if (!change.settings && !change.allocator)
+        base_options.device = NULL;
+    if (!what_if_base(l->files[0], &base_options, &base, err))
+        return false;
+    bool ok = what_if_run(l->files[0], options, &base, &change, &result, err);
+    if (ok) {
+        l->loaded.timelines[0] = base.timeline;
+        l->loaded.timelines[1] = result.timeline;
+        base.timeline = result.timeline = NULL;
+        replay_result_fini(&result);
+    }
+    source_result_fini(&base);
+    return ok;
+}
+
+static bool read_files(struct loader *l, struct error *err) {
+    struct source_options options = l->options->source;
+    options.progress = on_progress;
+    options.user = l;
+    options.interrupted = &l->interrupted;
+    if (l->replay)
+        return read_replay(l, &options, err);
+    for (l->file = 0; l->file < l->file_count; l->file++)
+        if (!source_open(l->files[l->file], &options, &l->loaded.timelines[l->file], err))
+            return false;
+    return true;
+}
+
+static int run(void *user) {
+    struct loader *l = user;
+    l->good = read_files(l, &l->err);
+    if (l->good) {
+        l->loaded.app =
+            app_create(&l->options->app, l->loaded.timelines[0], l->loaded.timelines[1], &l->err);
+        l->good = l->loaded.app != NULL;
+    }
+    atomic_store(&l->finished, true);
+    return 0;
+}
+
+static void destroy(struct loader *l) {
+    loaded_fini(&l->loaded);
+    for (int i = 0; i < 2; i++)
+        xfree(l->files[i]);
+    xfree(l);
+}
+
+struct loader *loader_start(const struct view_options *options, const char *const *files,
+                            int file_count, bool replay, struct error *err) {
+    struct loader *l = xcalloc(1, sizeof *l);
+    if (!l) {
+        error_host_memory(err);
+        return NULL;
+    }
+    l->options = options;
+    l->file_count = file_count;
+    l->replay = replay;
+    bool copied = true;
+    for (int i = 0; i < file_count; i++)
+        copied = (l->files[i] = xstrdup(files[i])) != NULL && copied;
+    if (copied && thrd_create(&l->thread, run, l) == thrd_success)
+        return l;
+    error_host_memory(err);
+    destroy(l);
+    return NULL;
+}
+
+bool loader_progress(struct loader *l, uint64_t *done, uint64_t *total) {
+    *done = atomic_load(&l->done);
+    *total = atomic_load(&l->total);
+    return atomic_load(&l->finished);
+}
+
+void loader_cancel(struct loader *l) {
+    atomic_store(&l->cancelled, true);
+    l->interrupted = 1;
+}
+
+bool loader_take(struct loader *l, struct loaded *out, struct error *err) {
+    thrd_join(l->thread, NULL);
+    bool good = l->good;
+    if (good)
+        *out = l->loaded;
+    else
+        *err = l->err;
+    if (good)
+        memset(&l->loaded, 0, sizeof l->loaded);
+    destroy(l);
+    return good;
+}
+
+bool loaded_start(struct loaded *loaded, const struct view_options *o, struct error *err) {
+    uint32_t moment;
+    if (o->at) {
+        if (!place_find(loaded->timelines[0], loaded->timelines[1], o->app.device, o->at, &moment,
+                        err))
+            return error_wrap(err, "--at %s", o->at);
+        app_go_to(loaded->app, moment);
+    }
+    return !o->state || state_apply(loaded->app, o->state, err);
+}
+
+void loaded_fini(struct loaded *loaded) {
+    app_destroy(loaded->app);
+    timeline_destroy(loaded->timelines[0]);
+    timeline_destroy(loaded->timelines[1]);
+    memset(loaded, 0, sizeof *loaded);
+}

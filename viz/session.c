@@ -1,0 +1,321 @@
+/* session.c: see session.h. */
+#include "session.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "app.h"
+#include "error.h"
+#include "loader.h"
+#include "sdl_window.h"
+#include "timeline.h"
+#include "view_options.h"
+#include "xalloc.h"
+
+enum {
+    LOOK_MS = 400,     /* between two looks at the files */
+    PROGRESS_MS = 30,  /* between two at the progress */
+    PATIENCE_MS = 120, /* for a file so small that no progress need be shown */
+    GROWING_LOOKS = 5  /* a file that goes on changing is read so often all the same */
+};
+
+/* What a file looks like from outside. */
+struct stamp {
+    long long size, seconds;
+    long nanoseconds;
+};
+
+struct files {
+    char *path[2];
+    int count;
+    bool replay;
+};
+
+struct session {
+    const struct view_options *options;
+    struct session_hooks hooks;
+    struct window *window;
+    struct loaded shown;
+    struct files files; /* of what is shown, or of the attempt that failed */
+    bool has_run;       /* something has been read */
+    struct loader *loader;
+    bool same, quiet; /* what it reads: the same files again, and unasked */
+    struct stamp read[2], seen[2];
+    int changed_looks;
+    uint64_t looked_ms;
+};
+
+static uint64_t now_ms(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+static void files_fini(struct files *files) {
+    for (int i = 0; i < 2; i++)
+        xfree(files->path[i]);
+    memset(files, 0, sizeof *files);
+}
+
+static bool files_copy(struct files *files, const char *const *paths, int count, bool replay) {
+    memset(files, 0, sizeof *files);
+    files->replay = replay;
+    for (; files->count < count; files->count++)
+        if (!(files->path[files->count] = xstrdup(paths[files->count]))) {
+            files_fini(files);
+            return false;
+        }
+    return true;
+}
+
+/* Missing, or no regular file (nothing to follow): all zero. */
+static struct stamp stamp_of(const char *path) {
+    struct stat s;
+    if (stat(path, &s) != 0 || !S_ISREG(s.st_mode))
+        return (struct stamp){0};
+    return (struct stamp){(long long)s.st_size, (long long)s.st_mtim.tv_sec, s.st_mtim.tv_nsec};
+}
+
+static bool same_stamp(const struct stamp *a, const struct stamp *b) {
+    return a->size == b->size && a->seconds == b->seconds && a->nanoseconds == b->nanoseconds;
+}
+
+static void tell(struct session *s, enum app_notice_kind kind, const char *text) {
+    struct app_notice notice = {.kind = kind};
+    snprintf(notice.text, sizeof notice.text, "%.255s", text);
+    if (kind == NOTICE_READING)
+        loader_progress(s->loader, &notice.done, &notice.total);
+    app_set_notice(s->shown.app, &notice);
+}
+
+static const char *name_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* Reads session->files. What is still being read is given up. */
+static bool start(struct session *s, bool same, bool quiet, struct error *err) {
+    if (s->loader) {
+        struct loaded dropped = {0};
+        struct error ignored = {0};
+        loader_cancel(s->loader);
+        loader_take(s->loader, &dropped, &ignored);
+        loaded_fini(&dropped);
+    }
+    for (int i = 0; i < s->files.count; i++)
+        s->read[i] = s->seen[i] = stamp_of(s->files.path[i]);
+    s->changed_looks = 0;
+    s->same = same;
+    s->quiet = quiet;
+    s->loader = loader_start(s->options, (const char *const *)s->files.path, s->files.count,
+                             s->files.replay, err);
+    return s->loader != NULL;
+}
+
+static void start_or_tell(struct session *s, bool same, bool quiet) {
+    struct error err = {0};
+    if (!start(s, same, quiet, &err))
+        tell(s, NOTICE_FAILED, err.text);
+}
+
+static void on_request(void *user, enum app_request request) {
+    struct session *s = user;
+    if (request == APP_RELOAD)
+        start_or_tell(s, true, false);
+    else if (request == APP_CANCEL && s->loader)
+        loader_cancel(s->loader);
+}
+
+static void on_drop(void *user, const char *const *paths, int count) {
+    struct session *s = user;
+    struct files files;
+    if (!files_copy(&files, paths, count, false))
+        return;
+    files_fini(&s->files);
+    s->files = files;
+    start_or_tell(s, false, false);
+}
+
+/* Shown until the first file is there: a run of nothing. */
+static bool make_empty(struct session *s, struct error *err) {
+    struct timeline *tl = timeline_create();
+    if (!tl)
+        return error_host_memory(err);
+    s->shown.timelines[0] = tl;
+    tl->title = timeline_string(tl, s->files.path[0]);
+    s->shown.app = app_create(&s->options->app, tl, NULL, err);
+    if (s->shown.app && s->hooks.fresh)
+        s->hooks.fresh(s->hooks.user, s->shown.app);
+    return s->shown.app != NULL;
+}
+
+static bool begin(struct session *s, struct loaded *loaded, struct error *err) {
+    if (s->hooks.fresh)
+        s->hooks.fresh(s->hooks.user, loaded->app);
+    if (!loaded_start(loaded, s->options, err))
+        return false;
+    if (s->hooks.begun)
+        s->hooks.begun(s->hooks.user, loaded->app);
+    return true;
+}
+
+static bool show(struct session *s, struct loaded *loaded, struct error *err) {
+    app_adopt(loaded->app, s->shown.app, s->same);
+    if (!s->has_run && !begin(s, loaded, err)) {
+        loaded_fini(loaded);
+        return false;
+    }
+    if (s->window)
+        window_set_app(s->window, loaded->app);
+    loaded_fini(&s->shown);
+    s->shown = *loaded;
+    return s->has_run = true;
+}
+
+/* What is read at once, or cannot be, needs no window to wait in. */
+static bool be_patient(struct session *s, struct error *err) {
+    uint64_t done, total, end_ms = now_ms() + PATIENCE_MS;
+    const struct timespec nap = {0, 2000000};
+    struct loaded loaded = {0};
+    while (!loader_progress(s->loader, &done, &total)) {
+        if (now_ms() > end_ms)
+            return true;
+        nanosleep(&nap, NULL);
+    }
+    struct loader *finished = s->loader;
+    s->loader = NULL;
+    return loader_take(finished, &loaded, err) && show(s, &loaded, err);
+}
+
+struct session *session_create(const struct view_options *options,
+                               const struct session_hooks *hooks, struct error *err) {
+    struct session *s = xcalloc(1, sizeof *s);
+    if (!s) {
+        error_host_memory(err);
+        return NULL;
+    }
+    s->options = options;
+    if (hooks)
+        s->hooks = *hooks;
+    bool copied = files_copy(&s->files, options->files, options->file_count, options->replay);
+    if (!copied)
+        error_host_memory(err);
+    if (copied && make_empty(s, err) && start(s, false, false, err) && be_patient(s, err)) {
+        const struct window_host host = {s, on_request, on_drop};
+        s->window = window_create(s->shown.app, options->app.width, options->app.height, err);
+        if (s->window) {
+            window_set_host(s->window, &host);
+            return s;
+        }
+    }
+    session_destroy(s);
+    return NULL;
+}
+
+void session_destroy(struct session *s) {
+    struct error ignored = {0};
+    if (!s)
+        return;
+    window_destroy(s->window);
+    if (s->loader) {
+        struct loaded dropped = {0};
+        loader_cancel(s->loader);
+        loader_take(s->loader, &dropped, &ignored);
+        loaded_fini(&dropped);
+    }
+    loaded_fini(&s->shown);
+    files_fini(&s->files);
+    xfree(s);
+}
+
+/* A file that cannot be read now may be written just now: unasked nothing is said. */
+static bool fail(struct session *s, const struct error *failed, struct error *err) {
+    if (failed->code == ERROR_INTERRUPTED) {
+        tell(s, NOTICE_CANCELLED, name_of(s->files.path[0]));
+        return true;
+    }
+    if (!s->has_run && !s->quiet) {
+        *err = *failed;
+        return false;
+    }
+    if (!s->quiet)
+        tell(s, NOTICE_FAILED, failed->text);
+    return true;
+}
+
+static bool look_at_loader(struct session *s, struct error *err) {
+    uint64_t done, total;
+    if (!loader_progress(s->loader, &done, &total)) {
+        if (!s->quiet)
+            tell(s, NOTICE_READING, name_of(s->files.path[0]));
+        return true;
+    }
+    struct loaded loaded = {0};
+    struct error failed = {0};
+    bool good = loader_take(s->loader, &loaded, &failed);
+    s->loader = NULL;
+    if (!good)
+        return fail(s, &failed, err);
+    return show(s, &loaded, err);
+}
+
+/* Read again once a change has come to rest, or has gone on for long. */
+static void look_at_files(struct session *s) {
+    bool changed = false, rests = true;
+    s->looked_ms = now_ms();
+    for (int i = 0; i < s->files.count; i++) {
+        struct stamp now = stamp_of(s->files.path[i]);
+        rests = rests && same_stamp(&now, &s->seen[i]);
+        changed = changed || (now.size > 0 && !same_stamp(&now, &s->read[i]));
+        s->seen[i] = now;
+    }
+    s->changed_looks = changed ? s->changed_looks + 1 : 0;
+    if (changed && (rests || s->changed_looks >= GROWING_LOOKS))
+        start_or_tell(s, true, true);
+}
+
+static int wait_of(const struct session *s) {
+    int wait = window_wait_ms(s->window);
+    int most = s->loader ? PROGRESS_MS : LOOK_MS;
+    return wait < most ? wait : most;
+}
+
+bool session_step(struct session *s, int wait_ms, struct error *err) {
+    if (!window_step(s->window, wait_ms < 0 ? wait_of(s) : wait_ms, err))
+        return false;
+    if (s->loader)
+        return look_at_loader(s, err);
+    if (now_ms() - s->looked_ms >= LOOK_MS)
+        look_at_files(s);
+    return true;
+}
+
+bool session_load(struct session *s, struct error *err) {
+    while (s->loader && !app_wants_quit(s->shown.app))
+        if (!session_step(s, PROGRESS_MS, err))
+            return false;
+    return true;
+}
+
+bool session_run(struct session *s, struct error *err) {
+    if (!session_load(s, err))
+        return false;
+    while (!app_wants_quit(s->shown.app))
+        if (!session_step(s, -1, err))
+            return false;
+    return true;
+}
+
+struct app *session_app(struct session *s) {
+    return s->shown.app;
+}
+
+struct window *session_window(struct session *s) {
+    return s->window;
+}
+
+bool session_is_loading(const struct session *s) {
+    return s->loader != NULL;
+}
