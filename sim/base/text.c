@@ -59,6 +59,17 @@ void text_format(struct text *text, const char *format, ...) {
     va_end(again);
 }
 
+void text_number(struct text *text, uint64_t value) {
+    enum { DIGITS = 20 };
+    char digits[DIGITS];
+    size_t at = DIGITS;
+    do {
+        digits[--at] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value > 0);
+    text_add_bytes(text, digits + at, DIGITS - at);
+}
+
 static char lower(char c) {
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }

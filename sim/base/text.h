@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "attr.h"
 
@@ -17,6 +18,8 @@ struct text {
 void text_add(struct text *text, const char *s);
 void text_add_bytes(struct text *text, const void *bytes, size_t count);
 void text_format(struct text *text, const char *format, ...) ATTR_PRINTF(2, 3);
+/* A number in decimal, without the cost of a format. */
+void text_number(struct text *text, uint64_t value);
 /* Bytes of the well-formed UTF-8 character (RFC 3629) at `s`, which has `left` bytes or ends with a
  * zero byte before them; 0: there is none. */
 size_t text_utf8_length(const char *s, size_t left);

@@ -12,7 +12,7 @@ static void tell_losses(const char *path, const struct text *losses) {
     const char *line = text_get(losses);
     while (*line) {
         size_t n = strcspn(line, "\n");
-        fprintf(stderr, "vramsim: %s: %.*s\n", path, (int)n, line);
+        fprintf(stderr, "vramsim: %s does not hold: %.*s\n", path, (int)n, line);
         line += n + (line[n] == '\n');
     }
 }

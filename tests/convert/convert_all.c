@@ -1,14 +1,16 @@
-/* vrt_all.c: usage: vrt_all FOLDER...: every snapshot of the folders goes into a `.vrt` file and comes back the same;
- * so does each piece of the file. One line at the end. */
+/* convert_all.c: usage: convert_all FOLDER...: every snapshot of the folders goes into a file of each format that is read
+ * again, and comes back the same; each piece of a `.vrt` file is a timeline. One line at the end. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "importer.h"
+#include "text.h"
 #include "timeline.h"
 #include "timeline_fields.h"
 #include "vrt_fixture.h"
+#include "writer.h"
 
 static bool is_snapshot(const char *name) {
     const char *const endings[] = {".pickle", ".pickle.zst"};
@@ -35,17 +37,35 @@ static bool check_pieces(const struct vrt_bytes *bytes, struct error *err) {
     return true;
 }
 
-static bool check(const char *path, struct error *err) {
-    struct timeline *tl = NULL, *back = NULL;
+static bool check_pieces_of(const struct timeline *tl, struct error *err) {
     struct vrt_bytes bytes = {0};
     struct vrt_out out = {.write = vrt_bytes_write, .user = &bytes};
-    bool ok = trace_import(path, NULL, &tl, NULL, err) &&
-              vrt_write_all(&out, VRT_CONVERTER, tl, err) &&
-              trace_import_bytes(path, bytes.at, bytes.count, NULL, &back, NULL, err) &&
-              timeline_equal(tl, back, err) && check_pieces(&bytes, err);
-    timeline_destroy(tl);
-    timeline_destroy(back);
+    bool ok = vrt_write_all(&out, VRT_CONVERTER, tl, err) && check_pieces(&bytes, err);
     free(bytes.at);
+    return ok;
+}
+
+static bool check_format(const char *name, const struct timeline *tl, struct error *err) {
+    const struct writer *writer = writer_find(name, "", err);
+    struct text out = {0}, losses = {0};
+    struct timeline *back = NULL;
+    bool ok = writer && writer->write(tl, &out, &losses, err) &&
+              trace_import_bytes(timeline_text(tl, tl->title), out.at, out.length, NULL, &back,
+                                 NULL, err);
+    ok = ok && timeline_equal(tl, back, err);
+    timeline_destroy(back);
+    text_fini(&out);
+    text_fini(&losses);
+    return ok || error_wrap(err, "%s", name);
+}
+
+static bool check(const char *path, struct error *err) {
+    static const char *const formats[] = {"vrt", "pickle"};
+    struct timeline *tl = NULL;
+    bool ok = trace_import(path, NULL, &tl, NULL, err) && check_pieces_of(tl, err);
+    for (size_t i = 0; ok && i < sizeof formats / sizeof formats[0]; i++)
+        ok = check_format(formats[i], tl, err);
+    timeline_destroy(tl);
     return ok;
 }
 
