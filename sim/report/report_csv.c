@@ -10,18 +10,6 @@
 #include "text.h"
 #include "timeline.h"
 
-enum { DIGITS = 20 };
-
-static void add_number(struct text *out, uint64_t value) {
-    char digits[DIGITS];
-    size_t at = DIGITS;
-    do {
-        digits[--at] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value > 0);
-    text_add_bytes(out, digits + at, DIGITS - at);
-}
-
 static const struct timeline_block *block_of(const struct timeline *tl,
                                              const struct timeline_event *e) {
     bool has_block = e->kind <= EVENT_FREE_COMPLETED || e->kind == EVENT_STREAM_USE;
@@ -32,15 +20,15 @@ static void write_row(const struct timeline *tl, uint32_t index, const struct co
                       const struct text *phase, struct text *out) {
     const struct timeline_event *e = &tl->events.at[index];
     const struct timeline_block *b = block_of(tl, e);
-    add_number(out, index);
+    text_number(out, index);
     text_add(out, ",");
-    add_number(out, e->time_ns);
+    text_number(out, e->time_ns);
     text_add(out, ",");
     text_add(out, event_kind_name((enum event_kind)e->kind));
     const uint64_t numbers[] = {e->bytes, c->allocated, c->active, c->reserved};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         text_add(out, ",");
-        add_number(out, numbers[i]);
+        text_number(out, numbers[i]);
     }
     text_add(out, ",");
     text_add(out, b ? category_key((enum category)b->category) : "");
