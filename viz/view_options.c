@@ -67,6 +67,11 @@ static bool set_theme(struct view_options *o, const char *value, struct error *e
            error_set(err, ERROR_USAGE, "--theme '%s': dark, light or contrast", value);
 }
 
+static bool set_palette(struct view_options *o, const char *value, struct error *err) {
+    o->app.palette = &o->palette;
+    return palette_read(value, &o->palette, err);
+}
+
 static bool set_language(struct view_options *o, const char *value, struct error *err) {
     o->language = value;
     return strcmp(value, "en") == 0 || strcmp(value, "zh") == 0 ||
@@ -135,6 +140,7 @@ static const struct {
     {"--size", "WxH", "of the window or picture (1280x800)", set_size},
     {"--scale", "FACTOR", "of texts and margins, 0.5 to 4 (VRAMSIM_SCALE)", set_scale},
     {"--theme", "NAME", "dark, light or contrast", set_theme},
+    {"--palette", "FILE", "colours of the bands, lines category = RRGGBB [pattern]", set_palette},
     {"--lang", "en|zh", "language of the texts (VRAMSIM_LANG, else the locale)", set_language},
     {"--font", "FILE[:face]",
      "first of the fonts (VRAMSIM_FONT); \"embedded\": the program's own alone", set_font},

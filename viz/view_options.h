@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "app.h"
+#include "palette.h"
 #include "source.h"
 
 struct error;
@@ -19,6 +20,7 @@ struct view_options {
     struct source_options source;
     const char *sets[VIEW_SETS_MAX];
     struct app_options app;
+    struct palette palette; /* of --palette */
     const char *script, *language;
     const char *at, *state; /* NULL: not said */
     bool window;            /* play the script in one */

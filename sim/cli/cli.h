@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "error.h"
+#include "palette.h"
 #include "picture.h"
 #include "source.h"
 
@@ -38,15 +39,18 @@ struct cli {
     const char *outputs[CLI_MAX_OUTPUTS]; /* of -o */
     size_t output_count;
     const char *output; /* the last of them */
-    const char *format, *json, *csv, *png, *svg, *html, *size, *scale, *theme, *lang, *font;
+    const char *format, *json, *csv, *png, *svg, *html, *size, *scale, *theme, *lang, *font,
+        *palette_file;
     const char *max_requests, *max_instructions, *max_memory; /* as given; NULL: not said */
     const char *at;         /* the moment that --at names; NULL: none */
     uint64_t need_bytes;    /* of --need; 0: none */
     double memory_fraction; /* a trace's program had set; 0: not said */
     const char *state;      /* of --state; NULL: none */
+    struct palette palette; /* of --palette, when has_palette */
     int scale_percent;      /* of --scale; 0: not said */
     int width, height;      /* of --size, in pixels; 0: not said */
     double tolerance;       /* < 0: none given */
+    bool has_palette;
     bool summary, quiet, all, help_scenario, help;
     enum cli_when view, colour;
     bool shows_replay;                        /* the viewer opens the first file and its replay */

@@ -26,6 +26,7 @@ enum option_id {
     OPT_SIZE,
     OPT_SCALE,
     OPT_THEME,
+    OPT_PALETTE,
     OPT_LANG,
     OPT_FONT,
     OPT_AT,
@@ -82,6 +83,8 @@ static const struct option options[] = {
     {OPT_SCALE, "--scale", "FACTOR", " run render view replay ",
      "of texts and margins, 0.5 to 4 (VRAMSIM_SCALE)"},
     {OPT_THEME, "--theme", "NAME", " run render view replay ", "dark, light, contrast"},
+    {OPT_PALETTE, "--palette", "FILE", " run render view replay ",
+     "colours of the bands, lines category = RRGGBB [pattern]"},
     {OPT_LANG, "--lang", "LANG", " run render view replay ", "language of the picture: en, zh"},
     {OPT_FONT, "--font", "FILE[:face]", " run render view replay ",
      "first of the fonts (VRAMSIM_FONT); \"embedded\": the program's own alone"},
@@ -246,6 +249,10 @@ static bool apply(struct cli *cli, const struct option *o, const char *value, st
             return error_set(err, ERROR_USAGE, "unknown theme '%s'; known: dark light contrast",
                              value);
         break;
+    case OPT_PALETTE:
+        cli->palette_file = value;
+        cli->has_palette = true;
+        return palette_read(value, &cli->palette, err);
     case OPT_LANG:
         cli->lang = value;
         return check_language(value, err);

@@ -68,6 +68,7 @@ static void fill(struct view_args *args, const struct cli *cli, const char *view
     add(args, "--size", cli->size);
     add(args, "--scale", cli->scale);
     add(args, "--theme", cli->theme);
+    add(args, "--palette", cli->palette_file);
     add(args, "--lang", cli->lang);
     add(args, "--font", cli->font);
     add(args, "--at", cli->at);

@@ -19,6 +19,7 @@ struct picture_options cli_picture_options(const struct cli *cli) {
     struct picture_options options = {.width = cli->width,
                                       .height = cli->height,
                                       .scale_percent = cli->scale_percent,
+                                      .palette = cli->has_palette ? &cli->palette : NULL,
                                       .language = i18n_language(cli->lang),
                                       .at = cli->at,
                                       .state = cli->state,

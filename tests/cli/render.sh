@@ -22,6 +22,13 @@ grep -h '"allocated_bytes": [0-9]*,$\|peak_allocated' run.json peak.json | sort 
 vramsim run "$mlp" --quiet --no-view --png run.png --at 'step 2 backward' --size 640x400 --font embedded --state 'axis=events'
 vramsim render "$mlp" -o render.png --at 'step 2 backward' --size 640x400 --font embedded --state 'axis=events'
 cmp run.png render.png && echo 'the same picture'
+printf '# mine\nparameter = 123456 hatch\n' >mine
+printf 'parameters = 123456\n' >wrong
+vramsim render "$mlp" --palette mine -o mine.svg -o mine.html
+grep -c 123456 mine.html
+grep -q '#123456' mine.svg && echo 'in the picture and in the page'
+try render "$mlp" --palette wrong -o p.png
+try render "$mlp" --palette missing -o p.png
 try render "$mlp"
 try render "$mlp" -o picture.gif
 try render "$mlp" -o p.png --at nowhere

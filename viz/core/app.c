@@ -27,6 +27,10 @@ static bool build_tracks(struct app *app, const struct app_options *options,
 
 static void start_state(struct app *app, const struct app_options *options) {
     app->theme_id = options->theme;
+    if (options->palette)
+        app->palette = *options->palette;
+    else
+        palette_start(&app->palette);
     app->language = options->language;
     app->scale_percent = options->scale_percent > 0 ? options->scale_percent : 100;
     app->width = options->width > 0 ? options->width : 1280;
@@ -123,6 +127,10 @@ int app_line(struct app *app) {
 
 struct ruler app_ruler(const struct app *app) {
     return ruler_of(&app->a.lod, app->mode);
+}
+
+struct band_style app_band(const struct app *app, enum category category) {
+    return app->palette.bands[category];
 }
 
 const struct theme *app_theme(const struct app *app) {

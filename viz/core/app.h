@@ -17,6 +17,7 @@ struct draw_list;
 struct error;
 struct font;
 struct input;
+struct palette;
 struct text;
 struct timeline;
 
@@ -24,6 +25,7 @@ struct app_options {
     int width, height; /* pixels; 0: 1280 x 800 */
     int scale_percent; /* 0: 100 */
     enum theme_id theme;
+    const struct palette *palette; /* copied; NULL: the usual one */
     enum language language;
     uint8_t device;
     const char *font;   /* FILE[:face]; NULL: the usual ones */

@@ -11,6 +11,7 @@
 #include "keys.h"
 #include "layout.h"
 #include "map_view.h"
+#include "palette.h"
 #include "pane.h"
 #include "pieces.h"
 #include "plot_cache.h"
@@ -43,6 +44,7 @@ struct app {
     bool match_failed;
     struct font *font;
     enum theme_id theme_id;
+    struct palette palette;
     enum language language;
     int scale_percent, width, height;
     bool picture;
@@ -107,6 +109,7 @@ int app_line(struct app *app); /* height of a line of app_size */
 struct ruler app_ruler(const struct app *app);
 void app_limits(const struct app *app, struct view_limits *limits);
 const struct theme *app_theme(const struct app *app);
+struct band_style app_band(const struct app *app, enum category category);
 const char *app_text(const struct app *app, enum text_id id);
 void app_layout_wish(struct app *app, struct layout_wish *wish);
 void app_relayout(struct app *app);

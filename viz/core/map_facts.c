@@ -39,7 +39,7 @@ static void add_head(struct facts *f, const char *text, int category) {
     int x = f->x, size = app_px(app, 11);
     if (category >= 0) {
         draw_rect(f->list, x, f->y + (app_line(app) - size) / 2, size, size,
-                  theme_band((enum category)category).color);
+                  app_band(app, (enum category)category).color);
         x += app_px(app, 18);
     }
     font_shorten(app->font, text, f->right - x, app_size(app), true, shown, sizeof shown);

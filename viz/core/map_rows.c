@@ -28,7 +28,7 @@ static bool is_lit(const struct app *app, uint32_t block) {
 
 static struct band_style block_style(const struct app *app, unsigned category) {
     struct band_style style =
-        theme_band(category < CATEGORY_COUNT ? (enum category)category : CATEGORY_UNKNOWN);
+        app_band(app, category < CATEGORY_COUNT ? (enum category)category : CATEGORY_UNKNOWN);
     if (app->isolated >= 0 && app->isolated != (int)category) { /* out of focus, as in the plot */
         style.pattern = PATTERN_NONE;
         style.color = app_theme(app)->line;

@@ -177,7 +177,7 @@ static void draw(struct app *app, struct draw_list *list) {
     enum category category =
         b->category < CATEGORY_COUNT ? (enum category)b->category : CATEGORY_UNKNOWN;
     draw_rect(list, r->x + pad, r->y + pad + (line - size) / 2, size, size,
-              theme_band(category).color);
+              app_band(app, category).color);
     draw_text(list, r->x + pad + app_px(app, 18), r->y + pad, app_size(app), true, theme->ink,
               app_text(app, TEXT_DETAILS));
     struct page page = {.app = app,

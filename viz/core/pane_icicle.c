@@ -167,7 +167,7 @@ static uint32_t mix(uint32_t from, uint32_t to, unsigned share) {
 static uint32_t color_of(const struct app *app, const struct icicle_node *node) {
     const struct theme *theme = app_theme(app);
     if (!app->icicle.compares)
-        return theme_band(icicle_category(node)).color;
+        return app_band(app, icicle_category(node)).color;
     bool more = node->bytes >= node->then;
     uint64_t by = more ? node->bytes - node->then : node->then - node->bytes;
     uint64_t most = more ? node->bytes : node->then;

@@ -26,7 +26,7 @@ static bool compares(const struct app *app) {
 static void draw_swatch(const struct legend *l, enum category category) {
     struct app *app = l->app;
     int size = app_px(app, 11), x = l->x + app_px(app, 4), y = l->y + (l->row - size) / 2;
-    struct band_style style = theme_band(category);
+    struct band_style style = app_band(app, category);
     int32_t *edges = draw_bands(l->list, x, y, size, size, 1, &style, 0, 0);
     for (int i = 0; edges && i < size; i++) {
         edges[2 * i] = y + size;

@@ -209,7 +209,7 @@ static void draw_name(struct app *app, struct draw_list *list, size_t row, const
     int left = within(bar->x, plot->x, plot->x + plot->w);
     int end = within(bar->x + bar->w, plot->x, plot->x + plot->w);
     int before = left - plot->x, after = plot->x + plot->w - end, room = end - left - 2 * pad;
-    uint32_t color = theme_band(category_of(app, row)).on;
+    uint32_t color = app_band(app, category_of(app, row)).on;
     int y = bar->y + (bar->h - app_line(app)) / 2;
     bool inside = width <= room || room >= before || (room >= app_px(app, 120) && room >= after);
     if (!inside || (width > room && after >= width)) {
@@ -265,7 +265,7 @@ static void draw_row(struct app *app, struct draw_list *list, size_t row, int y,
     int gap = app_px(app, 2);
     struct rect bar = {from, y + gap, to - from > 2 ? to - from : 2, height - 2 * gap};
     draw_clip(list, plot->x, y, plot->w, height);
-    draw_rect(list, bar.x, bar.y, bar.w, bar.h, theme_band(category_of(app, row)).color);
+    draw_rect(list, bar.x, bar.y, bar.w, bar.h, app_band(app, category_of(app, row)).color);
     if (pinned)
         draw_frame(list, bar.x, bar.y, bar.w, bar.h, theme->ink);
     draw_name(app, list, row, &bar);

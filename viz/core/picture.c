@@ -141,6 +141,7 @@ struct app *picture_app(const struct timeline *tl, const struct timeline *overla
                                   .height = o->height ? o->height : 900,
                                   .scale_percent = o->scale_percent,
                                   .theme = o->theme,
+                                  .palette = o->palette,
                                   .language = o->language,
                                   .device = o->device,
                                   .font = o->font,

@@ -12,6 +12,7 @@ struct app;
 struct draw_list;
 struct error;
 struct font;
+struct palette;
 struct text;
 struct timeline;
 
@@ -19,6 +20,7 @@ struct picture_options { /* zero = defaults */
     int width, height;   /* pixels of the picture; 0: 1600 x 900 */
     int scale_percent;   /* of texts and margins; 0: 100 */
     enum theme_id theme;
+    const struct palette *palette; /* NULL: the usual one */
     enum language language;
     uint8_t device;
     const char *at;     /* place.h; NULL: the peak */

@@ -16,7 +16,7 @@ static struct band_style style_of(const struct app *app, int band) {
     const struct theme *theme = app_theme(app);
     if (band == CATEGORY_COUNT)
         return (struct band_style){theme->plot, PATTERN_HATCH, theme->hatch};
-    struct band_style style = theme_band((enum category)band);
+    struct band_style style = app_band(app, (enum category)band);
     if (app->isolated >= 0 && app->isolated != band) { /* out of focus */
         style.pattern = PATTERN_NONE;
         style.color = theme->line;

@@ -62,6 +62,6 @@ void plot_names(struct app *app, struct draw_list *list, const struct plot_frame
         struct spot spot = best_room(frame, band, width + 2 * margin);
         if (spot.height >= line + 2)
             draw_text(list, spot.x + margin, spot.middle - line / 2, app_small(app), false,
-                      theme_band((enum category)band).on, name);
+                      app_band(app, (enum category)band).on, name);
     }
 }

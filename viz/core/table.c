@@ -91,7 +91,7 @@ static void draw_bar(const struct painter *p, size_t row) {
         int to = (int)(sum / (double)whole * p->bar + 0.5);
         to = to > p->bar ? p->bar : to > from ? to : from + 1;
         draw_rect(p->list, p->bar_x + from, top, to - from, height,
-                  theme_band((enum category)i).color);
+                  app_band(p->app, (enum category)i).color);
         from = to;
     }
 }
@@ -117,7 +117,8 @@ static void draw_swatch(const struct painter *p, size_t row, int x) {
     enum category category = p->ops->swatch ? p->ops->swatch(p->app, row) : CATEGORY_COUNT;
     int size = app_px(p->app, 11);
     if (category < CATEGORY_COUNT)
-        draw_rect(p->list, x, p->y + (p->row - size) / 2, size, size, theme_band(category).color);
+        draw_rect(p->list, x, p->y + (p->row - size) / 2, size, size,
+                  app_band(p->app, category).color);
 }
 
 static void draw_row(struct painter *p, size_t row) {

@@ -97,7 +97,7 @@ static void add_color(struct text *out, const char *name, uint32_t color) {
     text_format(out, "\"%s\":\"#%06" PRIx32 "\"", name, color & 0xffffff);
 }
 
-static void add_themes(struct text *out) {
+static void add_themes(const struct app *app, struct text *out) {
     static const char *const names[THEME_COUNT] = {
 #define X(id, name) name,
         THEMES(X)
@@ -135,7 +135,7 @@ static void add_themes(struct text *out) {
     }
     text_add(out, "},\"bands\":[");
     for (int i = 0; i < CATEGORY_COUNT; i++) {
-        struct band_style style = theme_band((enum category)i);
+        struct band_style style = app_band(app, (enum category)i);
         text_add(out, i ? ",{" : "{");
         add_color(out, "color", style.color);
         text_add(out, ",");
@@ -360,7 +360,7 @@ static bool add_data(struct app *app, struct text *out, struct error *err) {
     text_add(out, "{");
     add_texts(out);
     add_keys(out);
-    add_themes(out);
+    add_themes(app, out);
     text_format(out, ",\"language\":\"%s\",\"theme\":%d",
                 app->language == LANGUAGE_CHINESE ? "zh" : "en", (int)app->theme_id);
     state_write(app, &state);
