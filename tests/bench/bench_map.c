@@ -123,6 +123,10 @@ int main(int argc, char **argv) {
     printf("build                  %7.1f ms\n", now_ms() - t);
     bench_seeks(app, "any moment", 0);
     bench_seeks(app, "three events on", 3);
+    t = now_ms();
+    if (!free_runs_start(&app->strip.runs, tl, 0) || !free_runs_build(&app->strip.runs, UINT32_MAX))
+        return 1;
+    printf("fragmentation track    %7.1f ms\n", now_ms() - t);
     struct draw_list list = {0};
     double ms[FRAMES];
     for (int i = 0; i < FRAMES; i++) {

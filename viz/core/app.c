@@ -93,6 +93,7 @@ void app_destroy(struct app *app) {
     icicle_fini(&app->icicle.tree);
     array_fini(&app->icicle.path);
     map_view_fini(&app->map);
+    strip_fini(&app->strip);
     align_fini(&app->align);
     request_match_fini(&app->match);
     track_fini(&app->a);

@@ -439,6 +439,12 @@ void app_act(struct app *app, enum action action) {
     case ACTION_RANGE_TAB:
         toggle_tab(app, &pane_range);
         break;
+    case ACTION_STRIP:
+        strip_next(app);
+        break;
+    case ACTION_LEVEL:
+        strip_next_level(app);
+        break;
     case ACTION_MAP:
         toggle(app, SPLIT_MAP);
         break;

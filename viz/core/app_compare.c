@@ -24,6 +24,7 @@ static void forget_map(struct app *app) {
     plot_cache_drop(&app->plot);
     plot_cache_drop(&app->overview);
     app->difference.valid = app->icicle.valid = false;
+    strip_forget_gap(app);
     app->dirty = true;
 }
 

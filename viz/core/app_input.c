@@ -82,7 +82,7 @@ static void press(struct app *app, const struct input *in) {
         return;
     if (rect_has(&layout->overview, in->x, in->y)) {
         press_overview(app, in);
-    } else if (rect_has(&layout->phases, in->x, in->y) ||
+    } else if (rect_has(&layout->phases, in->x, in->y) || rect_has(&layout->strip, in->x, in->y) ||
                (rect_has(&layout->timeline, in->x, in->y) &&
                 in->y >= layout->plot.y + layout->plot.h)) {
         app->drag = DRAG_SCRUB;

@@ -48,6 +48,8 @@
     X("tab", app->tab)                                                                             \
     X("row", app->tables[app->tab].has_selected ? app->tables[app->tab].selected + 1 : 0)          \
     X("sort", app->tables[app->tab].sort_column)                                                   \
+    X("strip", app->shown[SPLIT_STRIP] ? app->strip.kind + 1 : 0)                                  \
+    X("level", app->strip.level)                                                                   \
     X("map", app->shown[SPLIT_MAP])                                                                \
     X("map.row", app->map.scroll)                                                                  \
     X("share.tabs", app->share[SPLIT_TABS])                                                        \

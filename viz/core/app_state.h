@@ -20,6 +20,7 @@
 #include "ruler.h"
 #include "selection.h"
 #include "streams.h"
+#include "strip.h"
 #include "table.h"
 #include "track.h"
 #include "view.h"
@@ -93,6 +94,7 @@ struct app {
     struct plot_layer layers[2];
     uint64_t (*clock_ns)(void);
     struct map_view map; /* of the first timeline */
+    struct strip strip;
     struct layout layout;
     struct app_notice notice;
     bool dirty, quit;

@@ -66,6 +66,10 @@ void app_work(struct app *app, uint32_t ms) {
     build(&s, &app->a.streams);
     if (app->has_b)
         build(&s, &app->b.streams);
+    while (strip_is_building(app) && has_time(&s)) {
+        strip_build(app, EVENTS / 4);
+        app->dirty = true;
+    }
 }
 
 void app_use_layers(struct app *app, uint64_t (*clock_ns)(void)) {
@@ -77,7 +81,8 @@ void app_use_layers(struct app *app, uint64_t (*clock_ns)(void)) {
 bool app_is_busy(const struct app *app) {
     if (!app->layered)
         return false;
-    bool busy = is_building(&app->a.streams) || (app->has_b && is_building(&app->b.streams));
+    bool busy = strip_is_building(app) || is_building(&app->a.streams) ||
+                (app->has_b && is_building(&app->b.streams));
     for (int i = 0; i < layer_count(app); i++)
         busy = busy || app->layers[i].missing > 0;
     return busy;

@@ -58,6 +58,12 @@ enum language { LANGUAGE_ENGLISH, LANGUAGE_CHINESE };
     X(POOL, "pool", "池") \
     X(SMALL_POOL, "small", "小块池") \
     X(LARGE_POOL, "large", "大块池") \
+    X(DEVICE, "device", "设备") \
+    X(NOT_IN_TRACE, "not in this trace", "此记录中没有") \
+    X(FRAGMENTATION, "fragmentation", "碎片") \
+    X(SCATTERED, "scattered", "分散") \
+    X(NO_HOST_MEMORY, "out of host memory", "主机内存不足") \
+    X(BUILDING, "being read:", "读取中：") \
     X(PRIVATE_POOL, "private", "私有池") \
     X(MAP, "address map", "地址图") \
     X(PIXEL_IS, "1 px =", "1 像素 =") \

@@ -75,6 +75,8 @@ static const struct binding bindings[] = {
     {KEY_BACKSPACE, 0, ACTION_ICICLE_UP},
     {KEY_F9, 0, ACTION_DIFFERENCE},
     {KEY_F10, 0, ACTION_RANGE_TAB},
+    {KEY_F3, 0, ACTION_STRIP},
+    {'q', 0, ACTION_LEVEL},
     {KEY_F4, 0, ACTION_MAP},
     {KEY_UP, MOD_SHIFT, ACTION_MAP_UP},
     {KEY_DOWN, MOD_SHIFT, ACTION_MAP_DOWN},

@@ -73,6 +73,8 @@
     X(ICICLE_UP, "out of a part of the icicle", "退出冰柱图的一层") \
     X(DIFFERENCE, "what differs, on or off", "显示或隐藏差异") \
     X(RANGE_TAB, "what went on in the range, on or off", "显示或隐藏区间统计") \
+    X(STRIP, "fragmentation, difference, neither", "碎片、差值、都不显示") \
+    X(LEVEL, "compare allocated, reserved, device", "比较已分配、已保留、设备") \
     X(MAP, "address map on or off", "显示或隐藏地址图") \
     X(MAP_UP, "address map up by a row", "地址图上移一行") \
     X(MAP_DOWN, "address map down by a row", "地址图下移一行") \

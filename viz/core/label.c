@@ -9,6 +9,17 @@ const char *label_bytes(uint64_t bytes, char out[LABEL_BYTES]) {
     return units_format_bytes(bytes, out);
 }
 
+const char *label_bytes_short(uint64_t bytes, char out[LABEL_BYTES]) {
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    double value = (double)bytes;
+    size_t unit = 0;
+    for (; value >= 1023.5; value /= 1024)
+        unit++;
+    snprintf(out, LABEL_BYTES, value < 99.95 && unit > 0 ? "%.1f %s" : "%.0f %s", value,
+             units[unit]);
+    return out;
+}
+
 const char *label_count(uint64_t count, char out[LABEL_BYTES]) {
     return units_format_grouped(count, out);
 }

@@ -7,6 +7,8 @@
 enum { LABEL_BYTES = 64 };
 
 const char *label_bytes(uint64_t bytes, char out[LABEL_BYTES]);
+/* "129 MiB", "29.1 GiB": where there is little room. */
+const char *label_bytes_short(uint64_t bytes, char out[LABEL_BYTES]);
 /* "54.42 GiB (58,432,610,304)" */
 const char *label_bytes_exact(uint64_t bytes, char out[LABEL_BYTES]);
 const char *label_count(uint64_t count, char out[LABEL_BYTES]);

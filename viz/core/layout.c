@@ -48,7 +48,7 @@ void layout_usual(bool shown[SPLIT_COUNT], int share[SPLIT_COUNT]) {
     } usual[SPLIT_COUNT] = {[SPLIT_TABS] = {true, 34},
                             [SPLIT_SIDE] = {true, 330},
                             [SPLIT_MAP] = {false, 22},
-                            [SPLIT_STRIP] = {false, 44}};
+                            [SPLIT_STRIP] = {false, 76}};
     for (int i = 0; i < SPLIT_COUNT; i++) {
         shown[i] = usual[i].shown;
         share[i] = usual[i].share;

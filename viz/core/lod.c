@@ -24,7 +24,7 @@ static void add_block(const struct lod *lod, uint32_t block, bool plus, struct l
     s->total += delta;
 }
 
-static void apply(const struct lod *lod, uint32_t event, struct lod_state *s) {
+void lod_apply(const struct lod *lod, uint32_t event, struct lod_state *s) {
     const struct timeline_event *e = &lod->tl->events.at[event];
     if (e->device != lod->device)
         return;
@@ -92,7 +92,7 @@ static void build_buckets(struct lod *lod) {
         struct lod_bucket *bucket = &lod->buckets[m / LOD_BUCKET];
         struct lod_node *node = &lod->nodes[0][m / LOD_BUCKET];
         if (m > 0)
-            apply(lod, m - 1, &s);
+            lod_apply(lod, m - 1, &s);
         if (m % LOD_BUCKET == 0) {
             memcpy(bucket->first, s.group, sizeof s.group);
             memcpy(bucket->at_max, s.group, sizeof s.group);
@@ -180,7 +180,7 @@ void lod_state_at(const struct lod *lod, uint32_t moment, struct lod_state *s) {
     for (int g = 0; g < LOD_GROUPS; g++)
         s->total += s->group[g];
     for (uint32_t event = first; event < m; event++)
-        apply(lod, event, s);
+        lod_apply(lod, event, s);
 }
 
 /* first .. end - 1 inside one bucket, event by event. */
@@ -189,7 +189,7 @@ static void replay(const struct lod *lod, uint32_t first, uint32_t end, struct l
     lod_state_at(lod, first, &s);
     node_start(out, &s, first);
     for (uint32_t m = first + 1; m < end; m++) {
-        apply(lod, m - 1, &s);
+        lod_apply(lod, m - 1, &s);
         node_add(out, &s, m);
     }
 }

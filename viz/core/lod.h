@@ -62,6 +62,8 @@ void lod_fini(struct lod *lod);
 unsigned lod_group(const struct lod *lod, uint32_t block);
 /* The state at a moment (clamped to the last). */
 void lod_state_at(const struct lod *lod, uint32_t moment, struct lod_state *state);
+/* Makes the state at moment `event` that after it. */
+void lod_apply(const struct lod *lod, uint32_t event, struct lod_state *state);
 /* Over the moments first .. end - 1, not empty, inside the timeline. */
 void lod_range(const struct lod *lod, uint32_t first, uint32_t end, struct lod_node *out);
 /* The group sums at `node.arg` of a range: from its bucket where that is its maximum too, else by

@@ -110,25 +110,25 @@ static void draw_covered(struct sheet *s, int row) {
 /* --- what is larger --- */
 
 /* The pixels from .. to of the item, row by row: [*x, *x + *w) of row *row; false: no more. */
-struct strip {
+struct stretch {
     int64_t from, to; /* pixels from the map's start */
 };
 
-static struct strip strip_of(uint64_t from, uint64_t to) {
-    return (struct strip){(int64_t)((from + MAP_FINE / 2) / MAP_FINE),
-                          (int64_t)((to + MAP_FINE / 2) / MAP_FINE)};
+static struct stretch stretch_of(uint64_t from, uint64_t to) {
+    return (struct stretch){(int64_t)((from + MAP_FINE / 2) / MAP_FINE),
+                            (int64_t)((to + MAP_FINE / 2) / MAP_FINE)};
 }
 
-static bool next_piece(const struct sheet *s, struct strip *strip, struct rect *out) {
+static bool next_piece(const struct sheet *s, struct stretch *stretch, struct rect *out) {
     int64_t width = s->map->look.width, low = s->first * width, high = s->end * width;
-    strip->from = strip->from > low ? strip->from : low;
-    if (strip->from >= strip->to || strip->from >= high)
+    stretch->from = stretch->from > low ? stretch->from : low;
+    if (stretch->from >= stretch->to || stretch->from >= high)
         return false;
-    int64_t row = strip->from / width, end = (row + 1) * width;
-    end = end < strip->to ? end : strip->to;
-    *out = (struct rect){s->places->rows.x + (int)(strip->from % width), row_y(s, (int)row),
-                         (int)(end - strip->from), s->places->bar};
-    strip->from = end;
+    int64_t row = stretch->from / width, end = (row + 1) * width;
+    end = end < stretch->to ? end : stretch->to;
+    *out = (struct rect){s->places->rows.x + (int)(stretch->from % width), row_y(s, (int)row),
+                         (int)(end - stretch->from), s->places->bar};
+    stretch->from = end;
     return true;
 }
 
@@ -169,27 +169,27 @@ static void draw_tail(struct sheet *s, const struct map_item *item, uint64_t at,
     struct rect piece;
     if (b->requested_bytes >= b->block_bytes || !(s->space->tl->has & TIMELINE_HAS_REQUESTED))
         return;
-    struct strip tail = strip_of(map_place(s->map, item, at + b->requested_bytes),
-                                 map_place(s->map, item, at + b->block_bytes));
+    struct stretch tail = stretch_of(map_place(s->map, item, at + b->requested_bytes),
+                                     map_place(s->map, item, at + b->block_bytes));
     while (next_piece(s, &tail, &piece))
         draw_rect(s->list, piece.x, piece.y, piece.w, piece.h, 0x78000000);
 }
 
 static void draw_block(struct sheet *s, const struct map_item *item, uint64_t at, uint32_t index) {
     const struct timeline_block *b = block_at(s, index);
-    struct strip strip =
-        strip_of(map_place(s->map, item, at), map_place(s->map, item, at + b->block_bytes));
-    struct strip again = strip;
+    struct stretch stretch =
+        stretch_of(map_place(s->map, item, at), map_place(s->map, item, at + b->block_bytes));
+    struct stretch again = stretch;
     struct rect piece;
     bool lit = is_lit(s->app, s->placement->blocks.at[index]);
-    if (strip.to - strip.from < 3 && !lit)
+    if (stretch.to - stretch.from < 3 && !lit)
         return;
     int style = style_of(s, b);
     struct band_style look = block_style(s->app, b->category);
     if (style == STYLE_PENDING) /* its own colour, hollow */
         look = (struct band_style){app_theme(s->app)->plot, PATTERN_DIAGONALS, look.color};
     bool first = true;
-    while (next_piece(s, &strip, &piece)) {
+    while (next_piece(s, &stretch, &piece)) {
         fill(s, &piece, &look);
         if (style == STYLE_PENDING)
             draw_frame(s->list, piece.x, piece.y, piece.w, piece.h, look.on);
@@ -212,9 +212,9 @@ static void draw_block(struct sheet *s, const struct map_item *item, uint64_t at
 
 static void draw_outline(struct sheet *s, const struct map_item *item, uint64_t from, uint64_t to,
                          uint32_t color, int out) {
-    struct strip strip = strip_of(map_place(s->map, item, from), map_place(s->map, item, to));
+    struct stretch stretch = stretch_of(map_place(s->map, item, from), map_place(s->map, item, to));
     struct rect r;
-    while (next_piece(s, &strip, &r))
+    while (next_piece(s, &stretch, &r))
         draw_frame(s->list, r.x - out, r.y - out, r.w + 2 * out, r.h + 2 * out, color);
 }
 

@@ -300,7 +300,8 @@ static void draw(struct app *app, struct draw_list *list) {
     if (app->has_b && app->compare == COMPARE_OVERLAY) {
         struct plot_frame over = app_plot_frame(app, r, true);
         draw_clip(list, r->x, r->y, r->w, r->h);
-        plot_line(app, list, &over, app_context(app));
+        if (level_known(&app->b, app->strip.level))
+            plot_line(app, list, &over, app->strip.level, app_context(app));
         draw_unclip(list);
     }
     draw_zoom_range(app, list);

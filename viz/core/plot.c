@@ -125,14 +125,21 @@ void plot_reserved(struct app *app, struct draw_list *list, const struct plot_fr
             plot_y(frame, (double)frame->columns[i].reserved + (double)frame->track->context_bytes);
 }
 
+static double height_of(const struct column *column, enum level level) {
+    return (double)(level == LEVEL_ALLOCATED ? column->max : column->reserved);
+}
+
 void plot_line(struct app *app, struct draw_list *list, const struct plot_frame *frame,
-               uint64_t context) {
+               enum level level, uint64_t context) {
     const struct rect *r = frame->rect;
+    if (level == LEVEL_DEVICE)
+        context = frame->track->context_bytes;
     const uint32_t colors[2] = {app_theme(app)->plot, app_theme(app)->overlay};
     for (int pass = 0; pass < 2; pass++) { /* an outline of the ground first: visible on any band */
         int thickness = app_px(app, pass == 0 ? 4 : 2);
         int32_t *y = draw_steps(list, r->x, r->y, r->w, r->h, thickness, false, colors[pass]);
         for (int i = 0; y && i < r->w; i++)
-            y[i] = plot_y(frame, (double)frame->columns[i].max + (double)context) - thickness / 2;
+            y[i] = plot_y(frame, height_of(&frame->columns[i], level) + (double)context) -
+                   thickness / 2;
     }
 }

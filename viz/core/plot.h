@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include "level.h"
+
 struct app;
 struct axis;
 struct column;
@@ -33,8 +35,8 @@ void plot_bands(struct app *app, struct draw_list *list, const struct plot_frame
 /* Over them the blocks of a pixel or more. */
 void plot_blocks(struct app *app, struct draw_list *list, const struct plot_frame *frame);
 void plot_reserved(struct app *app, struct draw_list *list, const struct plot_frame *frame);
-/* The highest total of each column as a line, on top of `context` bytes. */
+/* The highest of each column as a line: allocated or reserved on top of `context` bytes, or the device. */
 void plot_line(struct app *app, struct draw_list *list, const struct plot_frame *frame,
-               uint64_t context);
+               enum level level, uint64_t context);
 
 #endif
