@@ -12,6 +12,9 @@ static void adopt_looks(struct app *app, const struct app *from) {
     app->height = from->height;
     app->compare = app->has_b ? from->compare : app->compare;
     app->speed = from->speed;
+    app->strip.level = from->strip.level;
+    app->strip.kind = app->has_b ? from->strip.kind : STRIP_FRAGMENTATION;
+    app->map.zoom = from->map.zoom;
     app->pointer_x = from->pointer_x;
     app->pointer_y = from->pointer_y;
     app->tab = from->tab;
