@@ -40,6 +40,8 @@ struct window {
     char *dropped[DROPS]; /* SDL's */
     int drop_count;
     struct window_host host;
+    bool typing; /* text input is on, as the application wants it */
+    SDL_Rect caret;
     char title[256];
 };
 
@@ -161,6 +163,7 @@ static uint32_t key_of(SDL_Keycode sym) {
         {SDLK_HOME, KEY_HOME},      {SDLK_END, KEY_END},        {SDLK_RETURN, KEY_ENTER},
         {SDLK_KP_ENTER, KEY_ENTER}, {SDLK_ESCAPE, KEY_ESCAPE},  {SDLK_TAB, KEY_TAB},
         {SDLK_KP_PLUS, '+'},        {SDLK_KP_MINUS, '-'},       {SDLK_BACKSPACE, KEY_BACKSPACE},
+        {SDLK_DELETE, KEY_DELETE},
     };
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         if (keys[i].sym == sym)
@@ -223,6 +226,11 @@ static bool on_window(struct window *w, const SDL_WindowEvent *e, struct error *
     return true;
 }
 
+static void on_text(struct window *w, enum input_kind kind, const char *text) {
+    struct input in = {.kind = kind, .text = text};
+    app_input(w->app, &in);
+}
+
 static bool on_event(struct window *w, const SDL_Event *e, struct error *err) {
     struct input in = {0};
     switch (e->type) {
@@ -238,6 +246,16 @@ static bool on_event(struct window *w, const SDL_Event *e, struct error *err) {
         in.key = key_of(e->key.keysym.sym);
         in.mods = w->mods = mods_of(e->key.keysym.mod);
         app_input(w->app, &in);
+        break;
+    case SDL_TEXTINPUT:
+        on_text(w, INPUT_TEXT, e->text.text);
+        break;
+    case SDL_TEXTEDITING:
+        on_text(w, INPUT_EDIT, e->edit.text);
+        break;
+    case SDL_TEXTEDITING_EXT:
+        on_text(w, INPUT_EDIT, e->editExt.text);
+        SDL_free(e->editExt.text);
         break;
     case SDL_MOUSEBUTTONDOWN:
     case SDL_MOUSEBUTTONUP:
@@ -304,6 +322,15 @@ static bool copy(struct window *w, void (*write)(struct app *, struct text *), s
     return copied;
 }
 
+static bool paste(struct window *w, struct error *err) {
+    char *text = SDL_GetClipboardText();
+    if (!text)
+        return sdl_error(err, "cannot paste");
+    on_text(w, INPUT_TEXT, text);
+    SDL_free(text);
+    return true;
+}
+
 static bool serve_request(struct window *w, struct error *err) {
     enum app_request request = app_take_request(w->app);
     switch (request) {
@@ -328,6 +355,8 @@ static bool serve_request(struct window *w, struct error *err) {
         if (w->host.request)
             w->host.request(w->host.user, request);
         break;
+    case APP_PASTE:
+        return paste(w, err);
     }
     return true;
 }
@@ -366,6 +395,26 @@ static void hand_over_drops(struct window *w) {
         SDL_free(w->dropped[--w->drop_count]);
 }
 
+static int to_units(int pixels, int units, int whole_pixels) {
+    return whole_pixels > 0 ? (int)((int64_t)pixels * units / whole_pixels) : pixels;
+}
+
+/* Text input is on while the application wants text and at no other time: else an input method would
+ * take the letters that are keys. Its window is put beside the caret. */
+static void update_typing(struct window *w) {
+    int x, y, width, height;
+    bool typing = app_wants_text(w->app, &x, &y, &width, &height);
+    SDL_Rect caret = {to_units(x, w->units_w, w->width), to_units(y, w->units_h, w->height),
+                      to_units(width, w->units_w, w->width) + 1,
+                      to_units(height, w->units_h, w->height)};
+    if (typing != w->typing)
+        (typing ? SDL_StartTextInput : SDL_StopTextInput)();
+    if (typing && (!w->typing || memcmp(&caret, &w->caret, sizeof caret) != 0))
+        SDL_SetTextInputRect(&caret);
+    w->typing = typing;
+    w->caret = caret;
+}
+
 static void tick(struct window *w) {
     uint32_t now = SDL_GetTicks();
     struct input in = {.kind = INPUT_TICK, .milliseconds = now - w->ticks};
@@ -386,11 +435,13 @@ bool window_step(struct window *w, int wait_ms, struct error *err) {
     tick(w);
     struct error failed = {0};
     bool served = serve_request(w, &failed);
+    bool shown = true;
     if (app_is_dirty(w->app) || w->exposed || !served) {
         update_title(w, served ? NULL : &failed);
-        return show(w, err);
+        shown = show(w, err);
     }
-    return true;
+    update_typing(w);
+    return shown;
 }
 
 /* Nothing to do: until something happens. */

@@ -6,23 +6,28 @@
 
 #include "checked.h"
 
-static const struct {
+struct suffix {
     const char *name;
     uint64_t factor;
-} suffixes[] = {
-    {"", 1},
-    {"B", 1},
-    {"KiB", KIB},
-    {"MiB", MIB},
-    {"GiB", GIB},
-    {"TiB", GIB * 1024},
-    {"KB", 1000},
-    {"MB", 1000000},
-    {"GB", 1000000000},
-    {"TB", UINT64_C(1000000000000)},
 };
 
-bool units_parse_bytes(const char *text, uint64_t *bytes) {
+static const struct suffix suffixes[] = {{"", 1},
+                                         {"B", 1},
+                                         {"KiB", KIB},
+                                         {"MiB", MIB},
+                                         {"GiB", GIB},
+                                         {"TiB", GIB * 1024},
+                                         {"KB", 1000},
+                                         {"MB", 1000000},
+                                         {"GB", 1000000000},
+                                         {"TB", UINT64_C(1000000000000)},
+                                         {NULL, 0}};
+
+static const struct suffix times[] = {
+    {"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}, {NULL, 0}};
+
+/* Digits, perhaps with a fraction, then one of the suffixes. */
+static bool parse(const char *text, const struct suffix *suffix, uint64_t *value) {
     const char *p = text;
     uint64_t whole = 0, fraction = 0, scale = 1;
     if (*p < '0' || *p > '9')
@@ -41,18 +46,22 @@ bool units_parse_bytes(const char *text, uint64_t *bytes) {
         }
     while (*p == ' ')
         p++;
-    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
-        if (strcmp(p, suffixes[i].name) != 0)
-            continue;
-        uint64_t big, small;
-        if (!checked_mul(whole, suffixes[i].factor, &big) ||
-            !checked_mul(fraction, suffixes[i].factor, &small) ||
-            !checked_add(big, small / scale, &big))
-            return false;
-        *bytes = big;
-        return true;
-    }
-    return false;
+    while (suffix->name && strcmp(p, suffix->name) != 0)
+        suffix++;
+    uint64_t big, small;
+    if (!suffix->name || !checked_mul(whole, suffix->factor, &big) ||
+        !checked_mul(fraction, suffix->factor, &small) || !checked_add(big, small / scale, &big))
+        return false;
+    *value = big;
+    return true;
+}
+
+bool units_parse_bytes(const char *text, uint64_t *bytes) {
+    return parse(text, suffixes, bytes);
+}
+
+bool units_parse_time(const char *text, uint64_t *ns) {
+    return parse(text, times, ns);
 }
 
 const char *units_format_bytes(uint64_t bytes, char out[UNITS_TEXT_BYTES]) {

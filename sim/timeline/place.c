@@ -275,6 +275,7 @@ bool place_find(const struct timeline *tl, const struct timeline *other, uint8_t
     if (strncmp(text, "time ", 5) == 0)
         return find_time(tl, text + 5, moment, err);
     if (isdigit((unsigned char)*text))
-        return find_event(tl, text, moment, err);
+        return text[strspn(text, "0123456789")] ? find_time(tl, text, moment, err)
+                                                : find_event(tl, text, moment, err);
     return find_phase(tl, device, text, moment, err);
 }

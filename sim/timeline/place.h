@@ -5,7 +5,7 @@
  *   oom                      the last request that failed
  *   start, end
  *   event N, N               after event N, from 0
- *   time 12.5ms              the last event at or before that time since the first (ns, us, ms, s)
+ *   time 12.5ms, 12.5ms      the last event at or before that time since the first (ns, us, ms, s)
  *   divergence               after the first request that another timeline does not have there
  *   step 2 backward          a phase begins: names from the outside in, inner ones may be left out;
  *                            "/" between them, as reports write it; `end` and `peak` after the names

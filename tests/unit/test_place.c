@@ -67,6 +67,9 @@ TEST(a_time_is_since_the_first_event) {
     assert_int_equal(find("time 3ns"), 4);
     assert_int_equal(find("time 0.004 us"), 5);
     assert_int_equal(find("time 1s"), 20);
+    assert_int_equal(find("3 ns"), 4);
+    assert_int_equal(find("0.004us"), 5);
+    assert_refused("4x", "expected a time since the first event, as time 12.5ms (ns, us, ms, s)");
     assert_refused("time soon", "expected a time since the first event, as time 12.5ms (ns, "
                                 "us, ms, s)");
 }

@@ -14,6 +14,7 @@
 #include "picture.h"
 #include "png_file.h"
 #include "raster.h"
+#include "script.h"
 #include "svg.h"
 #include "text.h"
 #include "viz_fixture.h"
@@ -129,17 +130,23 @@ static struct timeline *tiny(void) {
 }
 
 static void dump_of(const struct app_options *options, const struct timeline *a,
-                    const struct timeline *b, struct text *out) {
+                    const struct timeline *b, const char *commands, struct text *out) {
     struct error err = {0};
     struct draw_list list = {0};
+    struct script script;
     struct app *app = app_create(options, a, b, &err);
     assert_non_null(app);
     app_go_to(app, app_peak(app));
+    script_start(&script, "golden", commands ? commands : "");
+    while (!script_is_done(&script))
+        assert_ok(script_step(&script, app, out, &err), err);
     assert_ok(app_frame(app, &list, &err), err);
     draw_dump(&list, out);
     draw_fini(&list);
     app_destroy(app);
 }
+
+#define SEARCHING "key /\ntype cat:grad size>1MiB\nkey Enter\nkey Tab\nkey l\nkey F2\n"
 
 TEST(draw_lists_are_as_they_were) {
     USE_STATE;
@@ -148,18 +155,31 @@ TEST(draw_lists_are_as_they_were) {
         const char *name;
         bool two;
         struct app_options options;
+        const char *script; /* what is done at the peak; NULL: nothing */
     } cases[] = {
-        {"draw-english.txt", false, {.width = 800, .height = 500}},
-        {"draw-chinese.txt", false, {.width = 800, .height = 500, .language = LANGUAGE_CHINESE}},
-        {"draw-150.txt", false, {.width = 1200, .height = 750, .scale_percent = 150}},
-        {"draw-200.txt", false, {.width = 1600, .height = 1000, .scale_percent = 200}},
-        {"draw-two.txt", true, {.width = 800, .height = 500, .theme = THEME_LIGHT}},
+        {"draw-english.txt", false, {.width = 800, .height = 500}, NULL},
+        {"draw-chinese.txt",
+         false,
+         {.width = 800, .height = 500, .language = LANGUAGE_CHINESE},
+         NULL},
+        {"draw-150.txt", false, {.width = 1200, .height = 750, .scale_percent = 150}, NULL},
+        {"draw-200.txt", false, {.width = 1600, .height = 1000, .scale_percent = 200}, NULL},
+        {"draw-two.txt", true, {.width = 800, .height = 500, .theme = THEME_LIGHT}, NULL},
+        {"draw-search.txt", false, {.width = 800, .height = 500}, SEARCHING},
+        {"draw-search-chinese.txt",
+         false,
+         {.width = 800, .height = 500, .language = LANGUAGE_CHINESE},
+         SEARCHING},
+        {"draw-go-to.txt",
+         false,
+         {.width = 800, .height = 500},
+         "key F2\nkey g\ntype moon\nkey Enter\n"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct app_options options = cases[i].options;
         struct text out = {0};
         options.embedded_font = true;
-        dump_of(&options, a, cases[i].two ? a : NULL, &out);
+        dump_of(&options, a, cases[i].two ? a : NULL, cases[i].script, &out);
         compare_text(cases[i].name, &out);
         text_fini(&out);
     }

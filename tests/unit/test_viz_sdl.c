@@ -127,6 +127,14 @@ TEST(every_binding_arrives) {
         push_key(b->key, b->mods);
         step(&s);
         app_input(twin, &in);
+        if (b->action == ACTION_GO_TO || b->action == ACTION_SEARCH) { /* else it takes the next */
+            struct input escape = {.kind = INPUT_KEY, .key = KEY_ESCAPE};
+            assert_true(SDL_IsTextInputActive());
+            push_key(KEY_ESCAPE, 0);
+            step(&s);
+            app_input(twin, &escape);
+            assert_false(SDL_IsTextInputActive());
+        }
         assert_ok(app_frame(twin, &list, &err), err);
         for (unsigned k = 0; app_query_name(k); k++) {
             uint64_t wanted = 0;
@@ -244,7 +252,48 @@ TEST(a_script_plays_in_the_window) {
     session_close(&s);
 }
 
+static void push_text(const char *text, bool composed) {
+    SDL_Event e = {.type = composed ? SDL_TEXTEDITING : SDL_TEXTINPUT};
+    snprintf(composed ? e.edit.text : e.text.text, 32, "%s", text);
+    SDL_PushEvent(&e);
+}
+
+TEST(text_arrives_only_while_a_field_is_open) {
+    USE_STATE;
+    struct session s = session_open();
+    step(&s);
+    assert_false(SDL_IsTextInputActive());
+    push_text("size>1GiB", false);
+    step(&s);
+    assert_int_equal(value(&s, "search"), 0);
+    push_key('/', 0);
+    step(&s);
+    assert_true(SDL_IsTextInputActive());
+    push_text("size>10M", false);
+    push_text("\xe5\xb1\x82", true);
+    step(&s);
+    assert_int_equal(value(&s, "search.bad"), 1);
+    push_text("iB", false);
+    step(&s);
+    assert_int_equal(value(&s, "search"), 1);
+    uint64_t found = value(&s, "search.count");
+    assert_int_equal(SDL_SetClipboardText(" cat:activation\n"), 0);
+    push_key('v', MOD_CTRL);
+    step(&s);
+    assert_true(value(&s, "search.count") < found && value(&s, "search.count") > 0);
+    for (int i = 0; i < 16; i++)
+        push_key(KEY_BACKSPACE, 0);
+    step(&s);
+    assert_int_equal(value(&s, "search.count"), found);
+    push_key(KEY_TAB, 0);
+    step(&s);
+    assert_false(SDL_IsTextInputActive());
+    assert_int_equal(value(&s, "search"), 1);
+    session_close(&s);
+}
+
 SUITE(cmocka_unit_test(every_binding_arrives), cmocka_unit_test(the_mouse_scrubs_zooms_and_selects),
       cmocka_unit_test(a_resized_or_left_window_goes_on),
       cmocka_unit_test(the_window_shows_what_was_painted),
-      cmocka_unit_test(a_script_plays_in_the_window))
+      cmocka_unit_test(a_script_plays_in_the_window),
+      cmocka_unit_test(text_arrives_only_while_a_field_is_open))

@@ -42,7 +42,8 @@ TEST(a_state_applied_is_the_state_written) {
     struct timeline *tl = fixture_llama("a.lua", false);
     static const char *const states[] = {
         "axis=time;group=module;at=event 1000",
-        "axis=events;tab=off;side=off;group=op;only=activation;at=event 1200;mark=event 7;"
+        "axis=events;tab=off;side=off;group=op;search=cat:act size>1KiB;only=activation;at=event "
+        "1200;mark=event 7;"
         "range=10..20;pin=3;view=100..2000;bytes=0..99999",
         "axis=events;group=stack;at=start;view=17..27",
     };
@@ -85,7 +86,7 @@ TEST(wrong_states_say_what_is_expected) {
     struct app *app = open_app(tl, NULL);
     assert_refused(app, "grup=op",
                    "state: unknown field 'grup' (did you mean 'group'?); known: axis compare tab "
-                   "side group only at mark range pin view bytes");
+                   "side group search only at mark range pin view bytes");
     assert_refused(app, "group=colour",
                    "state: group=colour: expected module, path, category, op, name, stack, dtype, "
                    "stream");

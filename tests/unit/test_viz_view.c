@@ -117,7 +117,7 @@ TEST(panes_do_not_overlap_at_any_size) {
             layout_usual(shown, share);
             shown[SPLIT_MAP] = shown[SPLIT_STRIP] = w % 2;
             share[SPLIT_TABS] = h % 90;
-            struct layout_wish wish = {w, h, 16, 100, 3, h % 2, shown, share};
+            struct layout_wish wish = {w, h, 16, 100, 3, h % 2, shown, share, w % 3 == 0};
             struct layout l;
             layout_compute(&wish, &l);
             const struct rect *all[] = {&l.title,  &l.overview, &l.phases, &l.timeline,

@@ -72,6 +72,7 @@ struct app *app_create(const struct app_options *options, const struct timeline 
         app_destroy(app);
         return NULL;
     }
+    find_init(app);
     start_state(app, options);
     return app;
 }
@@ -94,6 +95,7 @@ void app_destroy(struct app *app) {
     array_fini(&app->icicle.path);
     map_view_fini(&app->map);
     strip_fini(&app->strip);
+    find_fini(app);
     align_fini(&app->align);
     request_match_fini(&app->match);
     track_fini(&app->a);
@@ -168,6 +170,7 @@ void app_layout_wish(struct app *app, struct layout_wish *wish) {
                                  .line = app_line(app),
                                  .scale_percent = app->scale_percent,
                                  .details = app->selection.pin != SELECTION_NONE,
+                                 .prompt = find_shown(app) != FIND_NONE,
                                  .shown = app->shown,
                                  .share = app->share};
     for (int i = 0; i < TRACK_LANES; i++)
@@ -181,12 +184,22 @@ void app_relayout(struct app *app) {
     layout_compute(&wish, &app->layout);
 }
 
+static void keep_lit(const struct app *app, struct live_set *set) {
+    size_t kept = 0;
+    for (size_t i = 0; i < set->ids.count; i++)
+        if (app_is_lit(app, set->ids.at[i]))
+            set->ids.at[kept++] = set->ids.at[i];
+    set->ids.count = kept;
+}
+
 bool app_read_owners(struct app *app) {
     if (app->owners_valid && app->owners_moment == app->cursor &&
         app->owners_grouping == app->grouping)
         return true;
-    app->owners_valid = live_at(&app->a.live, app->cursor, &app->live) &&
-                        owners_read(&app->a.owners, app->grouping, &app->live);
+    app->owners_valid = live_at(&app->a.live, app->cursor, &app->live);
+    if (app->find.only)
+        keep_lit(app, &app->live);
+    app->owners_valid = app->owners_valid && owners_read(&app->a.owners, app->grouping, &app->live);
     const struct table_state *table = &app->tables[panes_tab_index(&pane_owners)];
     if (app->owners_valid && table->sort_column > 0)
         owners_sort(&app->a.owners, owners_order(table->sort_column), table->falling);

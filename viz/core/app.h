@@ -61,7 +61,8 @@ enum app_request {
     APP_COPY_STATE,
     APP_EXPORT,
     APP_RELOAD, /* read the files again */
-    APP_CANCEL  /* stop reading */
+    APP_CANCEL, /* stop reading */
+    APP_PASTE   /* the clipboard, as INPUT_TEXT */
 };
 enum app_request app_take_request(struct app *app);
 /* The table of the open tab with exact bytes: as tab-separated text, as CSV. */
@@ -80,6 +81,9 @@ void app_set_notice(struct app *app, const struct app_notice *notice);
 /* Looks as `from` does, whose place it takes in a window; of the same files it shows the same part
  * too. */
 void app_adopt(struct app *app, const struct app *from, bool same_files);
+/* A text field has the keyboard: letters are to come as INPUT_TEXT; an input method's window belongs
+ * beside the caret, in pixels. */
+bool app_wants_text(const struct app *app, int *x, int *y, int *w, int *h);
 
 void app_go_to(struct app *app, uint32_t moment); /* clamped; makes it visible */
 uint32_t app_peak(const struct app *app);

@@ -1,5 +1,6 @@
 /* app_action.c: what the keys do. */
 #include "app_state.h"
+#include "place.h"
 #include "timeline.h"
 
 void app_go_to(struct app *app, uint32_t moment) {
@@ -9,6 +10,15 @@ void app_go_to(struct app *app, uint32_t moment) {
     app->cursor = moment < app->a.lod.moments ? moment : app->a.lod.moments - 1;
     view_reveal_x(&app->view, &limits, ruler_position(&ruler, app->cursor));
     app->dirty = true;
+}
+
+bool app_go_to_place(struct app *app, const char *text, struct error *err) {
+    uint32_t moment;
+    const struct timeline *other = app->has_b ? app->b.tl : NULL;
+    if (!place_find(app->a.tl, other, app->a.device, text, &moment, err))
+        return false;
+    app_go_to(app, moment);
+    return true;
 }
 
 uint32_t app_peak(const struct app *app) {
@@ -253,6 +263,8 @@ static void clear(struct app *app) {
         app->notice.kind = NOTICE_NONE;
     else if (app->playing)
         app->playing = false;
+    else if (app->find.search.active)
+        find_search(app, "");
     else if (app_icicle_up(app))
         return;
     else if (selection_clear(&app->selection))
@@ -320,6 +332,25 @@ void app_act(struct app *app, enum action action) {
         break;
     case ACTION_NEXT_PHASE:
         app_go_to(app, track_next_phase(&app->a, app->cursor));
+        break;
+    case ACTION_GO_TO:
+        find_open(app, FIND_GO);
+        break;
+    case ACTION_SEARCH:
+        find_open(app, FIND_SEARCH);
+        break;
+    case ACTION_NEXT_MATCH:
+        find_next(app, true);
+        break;
+    case ACTION_PREVIOUS_MATCH:
+        find_next(app, false);
+        break;
+    case ACTION_SEARCH_NONE:
+        find_search(app, "");
+        break;
+    case ACTION_ONLY_MATCHES:
+        app->find.only = !app->find.only;
+        app->owners_valid = false;
         break;
     case ACTION_PAN_LEFT:
         pan(app, -0.1);

@@ -49,6 +49,7 @@ void app_adopt(struct app *app, const struct app *from, bool same_files) {
     app_relayout(app);
     if (same_files && from->a.lod.moments > 1)
         adopt_place(app, from);
+    find_adopt(app, from);
     if (from->layered)
         app_use_layers(app, from->clock_ns);
     app->dirty = true;

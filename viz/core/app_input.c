@@ -217,6 +217,8 @@ static void resize(struct app *app, int width, int height) {
 }
 
 void app_input(struct app *app, const struct input *in) {
+    if (find_input(app, in))
+        return;
     switch (in->kind) {
     case INPUT_KEY: {
         enum action action = keys_find(in->key, in->mods);
@@ -254,6 +256,9 @@ void app_input(struct app *app, const struct input *in) {
         break;
     case INPUT_TICK:
         tick(app, in->milliseconds);
+        break;
+    case INPUT_TEXT:
+    case INPUT_EDIT: /* find_input's */
         break;
     case INPUT_QUIT:
         app->quit = true;

@@ -45,6 +45,14 @@
     X("lifetimes", read_tab(app, &pane_lifetimes) ? app->lifetimes.list.rows.count : 0)            \
     X("icicle.depth", icicle_depth(app))                                                           \
     X("icicle.bytes", icicle_bytes(app))                                                           \
+    X("field", app->find.field)                                                                    \
+    X("search", app->find.search.active)                                                           \
+    X("search.count", app->find.search.count)                                                      \
+    X("search.bytes", app->find.search.bytes)                                                      \
+    X("search.here", find_sum(app) ? app->find.count : 0)                                          \
+    X("search.here_bytes", find_sum(app) ? app->find.bytes : 0)                                    \
+    X("search.bad", app->find.why[0] != '\0')                                                      \
+    X("only", app->find.only)                                                                      \
     X("tab", app->tab)                                                                             \
     X("row", app->tables[app->tab].has_selected ? app->tables[app->tab].selected + 1 : 0)          \
     X("sort", app->tables[app->tab].sort_column)                                                   \

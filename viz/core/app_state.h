@@ -7,6 +7,7 @@
 #include "column.h"
 #include "compare_views.h"
 #include "draw.h"
+#include "find.h"
 #include "font.h"
 #include "keys.h"
 #include "layout.h"
@@ -57,6 +58,7 @@ struct app {
     int isolated; /* category; -1: all */
     struct selection selection;
     bool help;
+    struct find find;
 
     /* what is shown, and how much of the window it takes */
     bool shown[SPLIT_COUNT]; /* enum layout_split */
@@ -143,6 +145,12 @@ void app_open_tab(struct app *app, int tab); /* wraps around */
 void app_pin(struct app *app, uint32_t block, bool go);
 /* The first block of the event before the cursor, or the pinned one; SELECTION_NONE. */
 uint32_t app_event_block(const struct app *app, uint32_t moment);
+/* To a moment as place.h names it, or the divergence from the second timeline. */
+bool app_go_to_place(struct app *app, const char *text, struct error *err);
+/* Something is singled out by what it is: those blocks are bright, all else is dim. */
+bool app_dims(const struct app *app);
+bool app_is_lit(const struct app *app, uint32_t block);
+uint64_t app_lit_key(const struct app *app); /* another one whenever other blocks are lit */
 /* Owners sort by a column of their table. */
 enum owner_order owners_order(int column);
 void app_copy_pin(struct app *app, struct text *out); /* `key: value` lines; nothing pinned: none */

@@ -86,6 +86,12 @@ enum language { LANGUAGE_ENGLISH, LANGUAGE_CHINESE };
     X(CATEGORY, "category", "类别") \
     X(PHASE, "phase", "阶段") \
     X(STACK, "stack", "调用栈") \
+    X(GO_TO, "go to", "转到") \
+    X(SEARCH, "search", "搜索") \
+    X(MATCHES, "matches", "匹配") \
+    X(HERE, "at the cursor", "光标处") \
+    X(GO_TO_HINT, "peak   oom   start   end   1200   406 ms   step 2 backward   divergence", "peak   oom   start   end   1200   406 ms   step 2 backward   divergence") \
+    X(SEARCH_HINT, "text   size>1MiB   life<2ms   cat:gradient   module:mlp   op:mm   phase:backward   alive   never   ~regex", "文本   size>1MiB   life<2ms   cat:gradient   module:mlp   op:mm   phase:backward   alive   never   ~regex") \
     X(MARK, "mark", "标记") \
     X(RANGE, "range", "区间") \
     X(DIFFERENCE, "difference", "差值") \

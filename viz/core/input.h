@@ -14,6 +14,8 @@ enum input_kind {
     INPUT_LEAVE,   /* the pointer, or the focus: a drag ends */
     INPUT_RESIZE,  /* x, y: the new size */
     INPUT_TICK,    /* milliseconds: time has passed */
+    INPUT_TEXT,    /* text: typed or pasted, while the application wants text (app_wants_text) */
+    INPUT_EDIT,    /* text: what an input method composes, not typed yet; "": no more */
     INPUT_QUIT
 };
 
@@ -31,6 +33,7 @@ enum key {
     KEY_ESCAPE,
     KEY_TAB,
     KEY_BACKSPACE,
+    KEY_DELETE,
     KEY_F1 = 0x201, /* F2 = KEY_F1 + 1 ... */
     KEY_F2 = 0x202,
     KEY_F3 = 0x203,
@@ -57,6 +60,7 @@ struct input {
     int button, clicks;
     double wheel, wheel_x;
     uint32_t milliseconds;
+    const char *text; /* UTF-8, untrusted; NULL: none. Read before app_input returns. */
 };
 
 #endif

@@ -19,6 +19,13 @@ static const struct binding bindings[] = {
     {'.', 0, ACTION_NEXT_EVENT},
     {'[', 0, ACTION_PREVIOUS_PHASE},
     {']', 0, ACTION_NEXT_PHASE},
+    {'g', 0, ACTION_GO_TO},
+    {'/', 0, ACTION_SEARCH},
+    {'f', MOD_CTRL, ACTION_SEARCH},
+    {'j', 0, ACTION_NEXT_MATCH},
+    {'k', 0, ACTION_PREVIOUS_MATCH},
+    {'l', 0, ACTION_ONLY_MATCHES},
+    {'a', MOD_CTRL, ACTION_SEARCH_NONE},
     {'a', 0, ACTION_PAN_LEFT},
     {'d', 0, ACTION_PAN_RIGHT},
     {'w', 0, ACTION_ZOOM_IN},
@@ -121,7 +128,7 @@ static const struct {
     {KEY_LEFT, "Left"},           {KEY_RIGHT, "Right"},    {KEY_UP, "Up"},     {KEY_DOWN, "Down"},
     {KEY_PAGE_UP, "PgUp"},        {KEY_PAGE_DOWN, "PgDn"}, {KEY_HOME, "Home"}, {KEY_END, "End"},
     {KEY_ENTER, "Enter"},         {KEY_ESCAPE, "Esc"},     {KEY_TAB, "Tab"},   {' ', "Space"},
-    {KEY_BACKSPACE, "Backspace"},
+    {KEY_BACKSPACE, "Backspace"}, {KEY_DELETE, "Delete"},
 };
 
 static const struct {

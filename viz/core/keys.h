@@ -23,6 +23,12 @@
     X(NEXT_EVENT, "one event on", "前进一个事件") \
     X(PREVIOUS_PHASE, "previous step or phase", "上一个步骤或阶段") \
     X(NEXT_PHASE, "next step or phase", "下一个步骤或阶段") \
+    X(GO_TO, "go to: peak, oom, event, time, step 2 backward", "转到：peak、oom、事件、时间、step 2 backward") \
+    X(SEARCH, "search: text, size>1MiB, cat:gradient, module:mlp", "搜索：文本、size>1MiB、cat:gradient、module:mlp") \
+    X(NEXT_MATCH, "next match", "下一个匹配") \
+    X(PREVIOUS_MATCH, "previous match", "上一个匹配") \
+    X(ONLY_MATCHES, "list matches alone, or all", "仅列出匹配项，或全部") \
+    X(SEARCH_NONE, "no search", "清除搜索") \
     X(PAN_LEFT, "pan left by a tenth", "左移十分之一") \
     X(PAN_RIGHT, "pan right by a tenth", "右移十分之一") \
     X(ZOOM_IN, "zoom in about the cursor", "以光标为中心放大") \

@@ -10,6 +10,7 @@
  *   +--+-------------------------------+------------+
  *   | address map                                   |
  *   | tabs                                          |
+ *   | prompt                                        |
  *   | status                                        |
  *   +-----------------------------------------------+ */
 #include "layout.h"
@@ -87,6 +88,7 @@ void layout_compute(const struct layout_wish *wish, struct layout *out) {
     struct rect rest = {0, 0, wish->width, wish->height};
     out->title = take_top(&rest, line * 2 + pad * 3, least);
     out->status = take_bottom(&rest, line + pad, least / 2);
+    out->prompt = take_bottom(&rest, wish->prompt ? line + pad : 0, least / 2);
     out->tab = take_bottom(&rest, share_height(wish, SPLIT_TABS), least * 4 / 3);
     out->tab_bar = take_top(&out->tab, line + pad, line * 3);
     out->map = take_bottom(&rest, share_height(wish, SPLIT_MAP), least * 4 / 3);

@@ -26,11 +26,12 @@ struct layout_wish {
     bool details;      /* a block is pinned */
     const bool *shown; /* [SPLIT_COUNT] */
     const int *share;  /* [SPLIT_COUNT]; see layout_usual */
+    bool prompt;       /* a text field is shown */
 };
 
 struct layout {
     struct rect title, overview, phases, timeline, strip, map, details, legend, tab_bar, tab,
-        status;
+        prompt, status;
     struct rect plot; /* inside the timeline: between the byte labels and the time labels */
     int lane_height;
 };

@@ -16,7 +16,7 @@ unsigned lod_group(const struct lod *lod, uint32_t block) {
 static_assert((int)CATEGORY_COUNT <= (int)LOD_GROUPS, "a band for each category");
 
 static void add_block(const struct lod *lod, uint32_t block, bool plus, struct lod_state *s) {
-    if (block >= lod->tl->blocks.count)
+    if (block >= lod->tl->blocks.count || (lod->group_of && lod->group_of[block] == LOD_NO_GROUP))
         return;
     uint64_t bytes = lod->tl->blocks.at[block].block_bytes;
     uint64_t delta = plus ? bytes : 0 - bytes;

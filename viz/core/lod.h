@@ -25,6 +25,8 @@ struct error;
 struct timeline;
 
 enum { LOD_GROUPS = 12, LOD_BUCKET = 64, LOD_FANOUT = 8, LOD_LEVELS = 12 };
+/* As a group: the block counts for nothing, not in the total either. */
+enum { LOD_NO_GROUP = 255 };
 
 struct lod_state {
     uint64_t group[LOD_GROUPS];
@@ -43,7 +45,7 @@ struct lod_bucket {
 
 struct lod {
     const struct timeline *tl;
-    const uint8_t *group_of; /* block -> group < LOD_GROUPS; NULL: its category */
+    const uint8_t *group_of; /* block -> group < LOD_GROUPS, or LOD_NO_GROUP; NULL: its category */
     uint8_t device;
     uint32_t moments; /* events + 1 */
     struct lod_bucket *buckets;

@@ -2,6 +2,7 @@
 #include "app_state.h"
 #include "pane.h"
 #include "plot.h"
+#include "plot_matches.h"
 
 static const struct rect *place(const struct app *app) {
     return &app->layout.overview;
@@ -52,6 +53,7 @@ static void draw(struct app *app, struct draw_list *list) {
         .rect = &r, .view = &whole, .track = &app->a, .columns = app->overview.first.at};
     draw_clip(list, r.x, r.y, r.w, r.h);
     plot_bands(app, list, &frame);
+    plot_matches(app, list, &frame);
     if (!app->picture)
         draw_brush(app, list, &r, &whole);
     draw_peaks(app, list, &r, &whole);

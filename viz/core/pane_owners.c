@@ -104,8 +104,10 @@ static const char *cell(struct app *app, size_t row, int column, bool exact, cha
 }
 
 static const char *title(struct app *app, char out[TABLE_CELL]) {
-    snprintf(out, TABLE_CELL, "%.60s: %.60s", app_text(app, TEXT_OWNERS),
-             app_text(app, owners_title(app->grouping)));
+    bool only = app->find.only && app->find.search.active;
+    snprintf(out, TABLE_CELL, "%.60s: %.60s%s%.60s", app_text(app, TEXT_OWNERS),
+             app_text(app, owners_title(app->grouping)), only ? ", " : "",
+             only ? app_text(app, TEXT_MATCHES) : "");
     return out;
 }
 

@@ -10,6 +10,7 @@
 #include "pane.h"
 #include "plates.h"
 #include "plot.h"
+#include "plot_matches.h"
 #include "plot_names.h"
 #include "timeline.h"
 
@@ -241,6 +242,7 @@ static void draw_one(struct app *app, struct draw_list *list, const struct plot_
     else
         list->failed = true;
     draw_clip(list, r->x, r->y, r->w, r->h);
+    plot_matches_line(app, list, frame);
     plot_names(app, list, frame);
     draw_capacity(app, list, frame);
     draw_unclip(list);
@@ -301,7 +303,8 @@ static void draw(struct app *app, struct draw_list *list) {
         struct plot_frame over = app_plot_frame(app, r, true);
         draw_clip(list, r->x, r->y, r->w, r->h);
         if (level_known(&app->b, app->strip.level))
-            plot_line(app, list, &over, app->strip.level, app_context(app));
+            plot_line(app, list, &over, app->strip.level, app_context(app),
+                      app_theme(app)->overlay);
         draw_unclip(list);
     }
     draw_zoom_range(app, list);

@@ -3,6 +3,7 @@
 
 #include "app_state.h"
 #include "axis.h"
+#include "plot_matches.h"
 #include "timeline.h"
 
 int plot_y(const struct plot_frame *frame, double bytes) {
@@ -12,7 +13,7 @@ int plot_y(const struct plot_frame *frame, double bytes) {
 
 enum { BANDS = CATEGORY_COUNT + 1 };
 
-static struct band_style style_of(const struct app *app, int band) {
+static struct band_style style_of(const struct app *app, const struct plot_frame *frame, int band) {
     const struct theme *theme = app_theme(app);
     if (band == CATEGORY_COUNT)
         return (struct band_style){theme->plot, PATTERN_HATCH, theme->hatch};
@@ -20,6 +21,8 @@ static struct band_style style_of(const struct app *app, int band) {
     if (app->isolated >= 0 && app->isolated != band) { /* out of focus */
         style.pattern = PATTERN_NONE;
         style.color = theme->line;
+    } else if (plot_is_dim(app, frame)) {
+        style = theme_dim(theme, style);
     }
     return style;
 }
@@ -43,7 +46,7 @@ static void fill_edges(const struct plot_frame *frame, const struct column *colu
 void plot_bands(struct app *app, struct draw_list *list, const struct plot_frame *frame) {
     struct band_style styles[BANDS];
     for (int i = 0; i < BANDS; i++)
-        styles[i] = style_of(app, i);
+        styles[i] = style_of(app, frame, i);
     const struct rect *r = frame->rect;
     uint32_t separator = (app_theme(app)->separator & 0xffffff) | 0xa0000000;
     int32_t *edges =
@@ -54,20 +57,26 @@ void plot_bands(struct app *app, struct draw_list *list, const struct plot_frame
 
 /* Blocks of bands out of focus are not told apart. */
 static bool is_shown(const struct app *app, const struct piece *piece) {
-    return piece->block != TIMELINE_NONE && (app->isolated < 0 || app->isolated == piece->group);
+    return piece->block != TIMELINE_NONE &&
+           (app->isolated < 0 || app->isolated == piece->group % CATEGORY_COUNT);
 }
 
 void plot_blocks(struct app *app, struct draw_list *list, const struct plot_frame *frame) {
-    struct band_style styles[CATEGORY_COUNT];
-    for (int i = 0; i < CATEGORY_COUNT; i++)
-        styles[i] = style_of(app, i);
+    struct band_style styles[2 * CATEGORY_COUNT]; /* the latter: of what is looked for */
+    for (int i = 0; i < CATEGORY_COUNT; i++) {
+        styles[i] = style_of(app, frame, i);
+        styles[CATEGORY_COUNT + i] = app_band(app, (enum category)i);
+    }
+    bool dim = plot_is_dim(app, frame);
     const struct rect *r = frame->rect;
     struct pieces *pieces = &app->pieces;
     uint32_t separator = (app_theme(app)->separator & 0xffffff) | 0xa0000000;
-    if (!draw_blocks(list, r->x, r->y, r->w, r->h, CATEGORY_COUNT, styles, separator, frame->phase))
+    if (!draw_blocks(list, r->x, r->y, r->w, r->h, dim ? 2 * CATEGORY_COUNT : CATEGORY_COUNT,
+                     styles, separator, frame->phase))
         return;
     for (int i = 0; i < r->w && !list->failed; i++) {
-        if (!pieces_read(frame->blocks, frame, &frame->columns[i], pieces)) {
+        if (!pieces_read(frame->blocks, frame, &frame->columns[i], pieces) ||
+            (dim && !plot_matches_mark(app, frame, &frame->columns[i], pieces))) {
             list->failed = true;
             return;
         }
@@ -109,6 +118,8 @@ void plot_ground(struct app *app, struct draw_list *list, const struct plot_fram
     plot_bands(app, list, frame);
     if (frame->blocks)
         plot_blocks(app, list, frame);
+    else
+        plot_matches(app, list, frame);
     draw_minimum(app, list, frame);
     plot_reserved(app, list, frame);
     draw_unclip(list);
@@ -130,11 +141,11 @@ static double height_of(const struct column *column, enum level level) {
 }
 
 void plot_line(struct app *app, struct draw_list *list, const struct plot_frame *frame,
-               enum level level, uint64_t context) {
+               enum level level, uint64_t context, uint32_t color) {
     const struct rect *r = frame->rect;
     if (level == LEVEL_DEVICE)
         context = frame->track->context_bytes;
-    const uint32_t colors[2] = {app_theme(app)->plot, app_theme(app)->overlay};
+    const uint32_t colors[2] = {app_theme(app)->plot, color};
     for (int pass = 0; pass < 2; pass++) { /* an outline of the ground first: visible on any band */
         int thickness = app_px(app, pass == 0 ? 4 : 2);
         int32_t *y = draw_steps(list, r->x, r->y, r->w, r->h, thickness, false, colors[pass]);

@@ -37,6 +37,6 @@ void plot_blocks(struct app *app, struct draw_list *list, const struct plot_fram
 void plot_reserved(struct app *app, struct draw_list *list, const struct plot_frame *frame);
 /* The highest of each column as a line: allocated or reserved on top of `context` bytes, or the device. */
 void plot_line(struct app *app, struct draw_list *list, const struct plot_frame *frame,
-               enum level level, uint64_t context);
+               enum level level, uint64_t context, uint32_t color);
 
 #endif

@@ -20,13 +20,14 @@ static struct plot_look look_of(const struct app *app, const struct plot_frame *
                               .isolated = app->isolated,
                               .scale_percent = app->scale_percent,
                               .width = frame->rect->w,
-                              .height = frame->rect->h};
+                              .height = frame->rect->h,
+                              .lit = app_lit_key(app)};
 }
 
 static bool same_look(const struct plot_look *a, const struct plot_look *b) {
     return a->y0 == b->y0 && a->y1 == b->y1 && a->serial == b->serial && a->theme == b->theme &&
            a->isolated == b->isolated && a->scale_percent == b->scale_percent &&
-           a->width == b->width && a->height == b->height;
+           a->width == b->width && a->height == b->height && a->lit == b->lit;
 }
 
 /* The columns from .. end - 1. Lines join a column to the one before it, which is painted too and cut

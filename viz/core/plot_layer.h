@@ -23,6 +23,7 @@ struct plot_look {
     double y0, y1;
     uint32_t serial;
     int theme, isolated, scale_percent, width, height;
+    uint64_t lit; /* app_lit_key */
 };
 
 struct plot_layer {

@@ -6,6 +6,7 @@
 
 #include "app_state.h"
 #include "plot.h"
+#include "plot_matches.h"
 
 enum { STEP = 4 }; /* columns looked at: every fourth */
 
@@ -53,6 +54,8 @@ static struct spot best_room(const struct plot_frame *frame, int band, int width
 }
 
 void plot_names(struct app *app, struct draw_list *list, const struct plot_frame *frame) {
+    if (plot_is_dim(app, frame)) /* they would be over what is bright; the legend tells */
+        return;
     int line = font_line(app->font, app_small(app)), margin = app_px(app, 6);
     for (int band = 0; band < CATEGORY_COUNT; band++) {
         if (app->isolated >= 0 && app->isolated != band)

@@ -57,6 +57,8 @@ static bool take_line(struct script *script, struct line *line, struct error *er
         if (line->count == WORDS)
             return error_set(err, ERROR_USAGE, "more than %d words", WORDS);
         line->word[line->count++] = p;
+        if (line->count == 2 && strcmp(line->word[0], "type") == 0)
+            break; /* all the rest */
         while (*p && !isspace((unsigned char)*p))
             p++;
     }
@@ -198,6 +200,12 @@ static const char *rest_of(const struct line *line, char out[LINE_BYTES]) {
     return out;
 }
 
+static bool do_type(const struct run *run) {
+    struct input in = {.kind = INPUT_TEXT, .text = run->line->word[1]};
+    app_input(run->app, &in);
+    return true;
+}
+
 static bool do_goto(const struct run *run) {
     char state[LINE_BYTES + 8], where[LINE_BYTES];
     if (strchr(rest_of(run->line, where), ';'))
@@ -319,14 +327,12 @@ static const struct {
     int least, most; /* words after it */
     bool (*run)(const struct run *run);
 } commands[] = {
-    {"key", 1, 1, do_key},           {"wheel", 3, 3, do_wheel},
-    {"click", 2, 5, do_click},       {"drag", 4, 6, do_drag},
-    {"move", 2, 2, do_move},         {"resize", 2, 2, do_resize},
-    {"goto", 1, WORDS - 1, do_goto}, {"tick", 1, 1, do_tick},
-    {"expect", 2, 2, do_expect},     {"show", 1, 1, do_show},
-    {"shot", 1, 2, do_shot},         {"svg", 1, 1, do_svg},
-    {"dump", 1, 1, do_dump},         {"copy", 1, 1, do_copy},
-    {"csv", 1, 1, do_csv},           {"state", 0, WORDS - 1, do_state},
+    {"key", 1, 1, do_key},           {"wheel", 3, 3, do_wheel},         {"click", 2, 5, do_click},
+    {"drag", 4, 6, do_drag},         {"move", 2, 2, do_move},           {"resize", 2, 2, do_resize},
+    {"goto", 1, WORDS - 1, do_goto}, {"tick", 1, 1, do_tick},           {"expect", 2, 2, do_expect},
+    {"show", 1, 1, do_show},         {"shot", 1, 2, do_shot},           {"svg", 1, 1, do_svg},
+    {"dump", 1, 1, do_dump},         {"copy", 1, 1, do_copy},           {"csv", 1, 1, do_csv},
+    {"type", 1, 1, do_type},         {"state", 0, WORDS - 1, do_state},
 };
 
 static bool run_line(const struct run *run) {

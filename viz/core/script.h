@@ -3,6 +3,7 @@
  *
  *   key p              wheel X Y N           move X Y          resize W H
  *   click X Y [HOW]    drag X0 Y0 X1 Y1 [HOW]      HOW: left, middle, right, double, shift, ctrl
+ *   type TEXT          as from a keyboard, to the end of the line
  *   goto PLACE (place.h)                     tick 16ms
  *   expect NAME VALUE  show NAME             # a comment
  *   state              prints what is shown (state.h)          state TEXT        shows it

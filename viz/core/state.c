@@ -272,6 +272,19 @@ static void write_range(struct app *app, struct text *out) {
         text_format(out, "%u..%u", app->selection.first, app->selection.end - 1);
 }
 
+static bool read_search(struct app *app, const char *value, struct error *err) {
+    find_search(app, value);
+    return !app->find.why[0] ||
+           error_set(err, ERROR_USAGE, "state: search=%s: %s", value, app->find.why);
+}
+
+/* A search with what separates fields cannot be said here. */
+static void write_search(struct app *app, struct text *out) {
+    const char *text = find_search_text(app);
+    if (!strchr(text, ';') && strlen(text) < VALUE_BYTES)
+        text_add(out, text);
+}
+
 /* In the order in which they are applied: what a field changes, a later one may change again (the cursor
  * moves the view). id, form, what it is */
 #define FIELDS(X)                                                                                  \
@@ -280,6 +293,7 @@ static void write_range(struct app *app, struct text *out) {
     X(tab, "NAME|off", "the table below")                                                          \
     X(side, "on|off", "legend and details")                                                        \
     X(group, "GROUPING", "of the owners: module, path, category, op, name, stack, dtype, stream")  \
+    X(search, "WORDS", "what is bright, as the field of / takes it")                               \
     X(only, "CATEGORY|all", "the one band that is shown")                                          \
     X(at, "PLACE", "the cursor: a word of --at, as event 1200, step 2 backward, time 12.5ms")      \
     X(mark, "PLACE", "the second cursor")                                                          \

@@ -105,3 +105,13 @@ uint32_t theme_shade(uint32_t color, uint32_t block) {
     uint32_t g = (color & 0x00ff00) * part >> 8 & 0x00ff00;
     return (color & 0xff000000) | rb | g;
 }
+
+/* A quarter of the colour, the rest the ground of the plot. */
+struct band_style theme_dim(const struct theme *theme, struct band_style style) {
+    uint32_t mixed = 0;
+    for (int shift = 0; shift < 24; shift += 8) {
+        uint32_t color = style.color >> shift & 0xff, ground = theme->plot >> shift & 0xff;
+        mixed |= (color + 3 * ground) / 4 << shift;
+    }
+    return (struct band_style){0xff000000 | mixed, PATTERN_NONE, theme->ink};
+}

@@ -46,5 +46,7 @@ enum theme_id theme_find(const char *name);
  * alone, the same in every column. */
 uint32_t theme_shade(uint32_t color, uint32_t block);
 struct band_style theme_band(enum category category);
+/* A band that is not what is looked for: its colour is still told apart. */
+struct band_style theme_dim(const struct theme *theme, struct band_style style);
 
 #endif
