@@ -34,7 +34,8 @@ struct cli {
     char executable[4096], library[4096];
     const char *files[CLI_MAX_FILES];
     size_t file_count;
-    const char *sets[CLI_MAX_SETS];
+    const char *sets[CLI_MAX_SETS], *sets_b[CLI_MAX_SETS];
+    size_t set_b_count; /* --set-b: of the second file alone */
     struct source_options source;
     const char *outputs[CLI_MAX_OUTPUTS]; /* of -o */
     size_t output_count;
@@ -49,7 +50,8 @@ struct cli {
     struct palette palette; /* of --palette, when has_palette */
     int scale_percent;      /* of --scale; 0: not said */
     int width, height;      /* of --size, in pixels; 0: not said */
-    double tolerance;       /* < 0: none given */
+    double tolerance;       /* < 0: none given, or in bytes */
+    uint64_t tolerance_bytes;
     bool has_palette;
     bool summary, quiet, all, help_scenario, help;
     enum cli_when view, colour;
@@ -88,6 +90,7 @@ int cmd_replay(struct cli *cli);
 int cmd_dump(struct cli *cli);
 int cmd_scenario(struct cli *cli);
 int cmd_convert(struct cli *cli);
+int cmd_compare(struct cli *cli);
 int cmd_devices(struct cli *cli);
 int cmd_frameworks(struct cli *cli);
 int cmd_ops(struct cli *cli);

@@ -101,7 +101,9 @@ int cmd_validate(struct cli *cli) {
     struct error err = {0};
     struct source_result simulated, real;
     struct progress progress = {.what = "reading", .interrupted = cli->interrupted};
-    if (!check_order(cli, &err))
+    if (cli->tolerance_bytes > 0)
+        error_set(&err, ERROR_USAGE, "validate: --tolerance is a percentage such as 2%%");
+    if (cli->tolerance_bytes > 0 || !check_order(cli, &err))
         return cli_fail(&err);
     cli->source.progress = progress_show;
     cli->source.user = &progress;

@@ -12,6 +12,7 @@
 
 enum option_id {
     OPT_SET,
+    OPT_SET_B,
     OPT_FRAMEWORK,
     OPT_DEVICE,
     OPT_ALLOC,
@@ -55,22 +56,23 @@ struct option {
 };
 
 static const struct option options[] = {
-    {OPT_SET, "--set", "NAME=VALUE", " run render view validate dump replay convert ",
+    {OPT_SET, "--set", "NAME=VALUE", " run render view validate dump replay convert compare ",
      "a parameter of the scenario (repeatable)"},
-    {OPT_FRAMEWORK, "--framework", "NAME", " run render view validate dump replay convert ",
+    {OPT_SET_B, "--set-b", "NAME=VALUE", " compare ", "likewise, of the second one alone"},
+    {OPT_FRAMEWORK, "--framework", "NAME", " run render view validate dump replay convert compare ",
      "modelled release (vramsim frameworks)"},
     {OPT_DEVICE, "--device", "NAME[:total=SIZE,context=SIZE]",
-     " run render view validate dump replay convert ", "the card (vramsim devices)"},
-    {OPT_ALLOC, "--alloc", "SETTINGS", " run render view validate dump replay convert ",
+     " run render view validate dump replay convert compare ", "the card (vramsim devices)"},
+    {OPT_ALLOC, "--alloc", "SETTINGS", " run render view validate dump replay convert compare ",
      "allocator settings, as PYTORCH_ALLOC_CONF"},
-    {OPT_ALLOCATOR, "--allocator", "NAME", " run render view validate dump replay convert ",
+    {OPT_ALLOCATOR, "--allocator", "NAME", " run render view validate dump replay convert compare ",
      "another allocator than PyTorch's own (vramsim allocators)"},
     {OPT_OUTPUT, "-o", "FILE", " scenario run convert render ",
      "where to (scenario: else standard output); .vrt .csv .perfetto .pickle say the format; of "
      "render (repeatable): .png .svg .html .csv .json"},
     {OPT_FORMAT, "--format", "NAME", " run convert ",
      "the format of -o, whatever its name ends in"},
-    {OPT_JSON, "--json", "FILE", " run validate info replay ",
+    {OPT_JSON, "--json", "FILE", " run validate info replay compare ",
      "write the result as JSON; - is standard output"},
     {OPT_CSV, "--csv", "FILE", " run replay ",
      "write a row an event; of a replay both curves, a row a request"},
@@ -98,18 +100,22 @@ static const struct option options[] = {
     {OPT_MEMORY_FRACTION, "--memory-fraction", "FRACTION", " replay ",
      "what a trace's program set (set_per_process_memory_fraction); with --device, its card"},
     {OPT_SUMMARY, "--summary", NULL, " run ", "also the table of torch.cuda.memory_summary()"},
-    {OPT_QUIET, "--quiet", NULL, " run validate info replay ", "no report on the terminal"},
+    {OPT_QUIET, "--quiet", NULL, " run validate info replay compare ", "no report on the terminal"},
     {OPT_ALL, "--all", NULL, " replay ", "try the useful settings and rank them"},
     {OPT_VIEW, "--view", NULL, " run replay ", "open the viewer"},
     {OPT_NO_VIEW, "--no-view", NULL, " run replay ", "do not open the viewer"},
     {OPT_COLOUR, "--color", "WHEN", " run ", "auto, always, never"},
-    {OPT_TOLERANCE, "--tolerance", "PERCENT", " validate ",
-     "allowed error of peak allocated and reserved, e.g. 2%"},
-    {OPT_MAX_REQUESTS, "--max-requests", "COUNT", " run render view validate dump replay convert ",
+    {OPT_TOLERANCE, "--tolerance", "PERCENT|SIZE", " validate compare ",
+     "allowed error (compare: growth) of peak allocated and reserved, e.g. 2%; of compare also "
+     "64MiB"},
+    {OPT_MAX_REQUESTS, "--max-requests", "COUNT",
+     " run render view validate dump replay convert compare ",
      "stop a scenario after so many requests (4,000,000)"},
     {OPT_MAX_INSTRUCTIONS, "--max-instructions", "COUNT",
-     " run render view validate dump replay convert ", "and Lua instructions (500,000,000)"},
-    {OPT_MAX_MEMORY, "--max-memory", "SIZE", " run render view validate info dump replay convert ",
+     " run render view validate dump replay convert compare ",
+     "and Lua instructions (500,000,000)"},
+    {OPT_MAX_MEMORY, "--max-memory", "SIZE",
+     " run render view validate info dump replay convert compare ",
      "memory of this machine for a scenario (2GiB) or a trace"},
     {OPT_HELP_SCENARIO, "--help-scenario", NULL, " run ", "list the scenario's parameters"},
     {OPT_HELP, "--help", NULL, "*", "this text"},
@@ -143,9 +149,12 @@ static const struct option *find(const char *name, size_t length) {
 }
 
 /* "2%", "2", "0.5%" in percent; "0.02" would be 0.02 %. */
-static bool parse_tolerance(const char *text, double *out, struct error *err) {
+static bool parse_tolerance(const char *text, double *out, uint64_t *bytes, struct error *err) {
     char *end;
     double v = strtod(text, &end);
+    bool has_unit = end != text && *end != '\0' && strcmp(end, "%") != 0;
+    if (has_unit && units_parse_bytes(text, bytes) && *bytes > 0)
+        return true;
     if (end == text || (*end != '\0' && strcmp(end, "%") != 0) || !(v >= 0 && v <= 1000))
         return error_set(err, ERROR_USAGE, "--tolerance '%s': expected a percentage such as 2%%",
                          text);
@@ -199,12 +208,23 @@ static bool add_set(struct cli *cli, const char *text, struct error *err) {
     return true;
 }
 
+static bool add_set_b(struct cli *cli, const char *text, struct error *err) {
+    if (!strchr(text, '=') || text[0] == '=')
+        return error_set(err, ERROR_USAGE, "--set-b '%s': expected NAME=VALUE", text);
+    if (cli->set_b_count == CLI_MAX_SETS)
+        return error_set(err, ERROR_USAGE, "more than %d --set-b", CLI_MAX_SETS);
+    cli->sets_b[cli->set_b_count++] = text;
+    return true;
+}
+
 static bool apply(struct cli *cli, const struct option *o, const char *value, struct error *err) {
     if (!value) /* a switch */
         value = "";
     switch (o->id) {
     case OPT_SET:
         return add_set(cli, value, err);
+    case OPT_SET_B:
+        return add_set_b(cli, value, err);
     case OPT_FRAMEWORK:
         cli->source.framework = value;
         break;
@@ -287,7 +307,7 @@ static bool apply(struct cli *cli, const struct option *o, const char *value, st
     case OPT_COLOUR:
         return parse_when(value, &cli->colour, err);
     case OPT_TOLERANCE:
-        return parse_tolerance(value, &cli->tolerance, err);
+        return parse_tolerance(value, &cli->tolerance, &cli->tolerance_bytes, err);
     case OPT_MAX_REQUESTS:
         cli->max_requests = value;
         return source_parse_count(o->name, value, &cli->source.max_requests, err);

@@ -116,7 +116,8 @@ static void json_side(struct json *j, const char *key, const struct pair_side *s
 void pair_report_json(const struct pair_report *report, struct json *j) {
     json_u64(j, "requests", report->requests);
     for (size_t i = 0; i < PAIR_SIDES; i++)
-        json_side(j, keys[i], &report->side[i], report->device);
+        json_side(j, report->side[i].key ? report->side[i].key : keys[i], &report->side[i],
+                  report->device);
 }
 
 static void csv_point(const struct request_curve *curve, size_t row, struct text *out) {

@@ -29,6 +29,7 @@ enum { PAIR_SIDES = 2 }; /* as it was, as it would be */
 struct pair_side {
     const struct timeline *tl;
     const char *name; /* of the column: "recorded", "simulated", "model" */
+    const char *key;  /* in JSON; NULL: "recorded", then "model" */
     bool has_retries;
     uint64_t retries;
     bool ran_out; /* its last out-of-memory ended it */
