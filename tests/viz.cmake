@@ -14,6 +14,13 @@ if(TARGET vs_viz_window)
     ENVIRONMENT "ASAN_OPTIONS=detect_leaks=0") # of the display's libraries
 endif()
 
+if(TARGET vs_viz_window)
+  vs_test(viz_x11 PROGRAM DIR viz USES viz_window viz_core timeline PRIVATE PkgConfig::SDL2)
+  add_test(NAME viz_x11 COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/viz/with_xvfb.sh $<TARGET_FILE:test_viz_x11>)
+  set_tests_properties(viz_x11 PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300
+    ENVIRONMENT "ASAN_OPTIONS=detect_leaks=0:handle_segv=2") # leaks: of the display's libraries
+endif()
+
 vs_test(viz_lod USES viz_core timeline)
 vs_test(viz_view USES viz_core timeline PRIVATE m)
 vs_test(viz_blocks USES viz_core timeline)

@@ -424,17 +424,19 @@ static void tick(struct window *w) {
 
 bool window_step(struct window *w, int wait_ms, struct error *err) {
     SDL_Event event;
+    struct error failed = {0};
+    bool served = true;
     int waited = wait_ms > 0 ? SDL_WaitEventTimeout(&event, wait_ms) : SDL_PollEvent(&event);
     while (waited) { /* all that are there: they cost nothing until they are drawn */
         if (!take_event(w, &event, err))
             return false;
+        served = serve_request(w, &failed) && served; /* the next one may ask for something else */
         waited = SDL_PollEvent(&event);
     }
     flush_motion(w);
     hand_over_drops(w);
     tick(w);
-    struct error failed = {0};
-    bool served = serve_request(w, &failed);
+    served = serve_request(w, &failed) && served;
     bool shown = true;
     if (app_is_dirty(w->app) || w->exposed || !served) {
         update_title(w, served ? NULL : &failed);

@@ -12,6 +12,7 @@
 #include "script.h"
 #include "text.h"
 #include "viz_fixture.h"
+#include "viz_strange.h"
 
 struct session {
     struct timeline *tl, *other;
@@ -185,25 +186,10 @@ TEST(scripts_say_where_and_why) {
 
 TEST(any_size_and_any_timeline_can_be_drawn) {
     USE_STATE;
-    struct fixture one = fixture_start("one");
-    fixture_segment(&one, 1);
-    struct fixture zero = fixture_start("zero");
-    zero.tl->has = 0;
-    struct fixture device = fixture_start("no bytes");
-    fixture_device(&device, "none", 0, 0);
-    fixture_alloc(&device, 0, CATEGORY_UNKNOWN, "", "");
-    struct fixture huge = fixture_start("2^63");
-    huge.reserved_bytes = UINT64_MAX;
-    fixture_alloc(&huge, UINT64_C(1) << 63, CATEGORY_UNKNOWN, "x", "y");
-    struct fixture wordy = fixture_start("words");
-    char text[3001];
-    memset(text, 'w', 3000);
-    text[3000] = '\0';
-    wordy.tl->title = timeline_string(wordy.tl, text);
-    fixture_begin(&wordy, text);
-    fixture_alloc(&wordy, 512, CATEGORY_INPUT, text, text);
-    struct timeline *all[] = {one.tl,  zero.tl,  device.tl,
-                              huge.tl, wordy.tl, fixture_random(3, 3000, 3000)};
+    enum { COUNT = STRANGE_COUNT + 1 };
+    struct timeline *all[COUNT] = {[STRANGE_COUNT] = fixture_random(3, 3000, 3000)};
+    for (int i = 0; i < STRANGE_COUNT; i++)
+        all[i] = strange_make((enum strange)i);
     const int sizes[][2] = {{1, 1}, {64, 64}, {320, 200}, {1600, 900}, {3000, 40}, {40, 3000}};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
@@ -212,7 +198,7 @@ TEST(any_size_and_any_timeline_can_be_drawn) {
             struct draw_list list = {0};
             struct app_options options = {
                 .width = sizes[k][0], .height = sizes[k][1], .embedded_font = true};
-            s.app = app_create(&options, all[i], all[(i + 1) % 6], &err);
+            s.app = app_create(&options, all[i], all[(i + 1) % COUNT], &err);
             assert_non_null(s.app);
             play(&s,
                  "key p\nkey w\nkey w\nmove 150 120\nkey x\nkey w\nkey W\nkey ]\nkey Space\n"

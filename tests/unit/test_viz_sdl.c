@@ -14,6 +14,7 @@
 #include "sdl_window.h"
 #include "text.h"
 #include "viz_fixture.h"
+#include "viz_strange.h"
 
 struct session {
     struct timeline *tl, *other;
@@ -21,18 +22,24 @@ struct session {
     struct window *window;
 };
 
-static struct session session_open(void) {
-    struct session s = {.tl = fixture_llama("made_up.lua", false),
-                        .other = fixture_llama("recompute.pickle", true)};
+enum { WIDTH = 900, HEIGHT = 600 };
+
+static struct session session_of(const char *driver, struct timeline *tl, struct timeline *other) {
+    struct session s = {.tl = tl, .other = other};
     struct error err = {0};
-    struct app_options options = {.width = 900, .height = 600, .embedded_font = true};
-    SDL_setenv("SDL_VIDEODRIVER", "dummy", 1);
+    struct app_options options = {.width = WIDTH, .height = HEIGHT, .embedded_font = true};
+    SDL_setenv("SDL_VIDEODRIVER", driver, 1);
     s.app = app_create(&options, s.tl, s.other, &err);
     assert_non_null(s.app);
     s.window = window_create(s.app, options.width, options.height, &err);
     if (!s.window)
         fail_msg("%s", err.text);
     return s;
+}
+
+static struct session session_open(void) {
+    return session_of("dummy", fixture_llama("made_up.lua", false),
+                      fixture_llama("recompute.pickle", true));
 }
 
 static void session_close(struct session *s) {
@@ -216,27 +223,40 @@ TEST(a_resized_or_left_window_goes_on) {
     session_close(&s);
 }
 
-TEST(the_window_shows_what_was_painted) {
-    USE_STATE;
-    struct session s = session_open();
+/* Exactly the pixels of raster.h, with all blocks. */
+static void assert_shown(struct session *s, const char *what) {
     struct error err = {0};
-    size_t count = (size_t)900 * 600;
+    size_t count = (size_t)WIDTH * HEIGHT;
     uint32_t *shown = malloc(count * 4), *painted = calloc(count, 4);
     struct draw_list list = {0};
-    struct canvas canvas = {.pixels = painted, .width = 900, .height = 600, .pitch = 900};
+    struct canvas canvas = {.pixels = painted, .width = WIDTH, .height = HEIGHT, .pitch = WIDTH};
     assert_true(shown && painted);
-    push_key('p', 0);
-    step(&s);
-    assert_ok(window_read(s.window, shown, &err), err);
-    assert_ok(app_frame(s.app, &list, &err), err);
-    raster_paint(&canvas, &list, app_font(s.app));
+    for (int i = 0; i < 2 || app_is_busy(s->app); i++)
+        assert_ok(window_step(s->window, 2, &err), err);
+    assert_ok(window_read(s->window, shown, &err), err);
+    assert_ok(app_frame(s->app, &list, &err), err);
+    raster_paint(&canvas, &list, app_font(s->app));
     for (size_t i = 0; i < count; i++)
         if ((shown[i] & 0xffffff) != painted[i])
-            fail_msg("pixel %zu: %06x shown, %06x painted", i, shown[i], painted[i]);
+            fail_msg("%s: pixel %zu: %06x shown, %06x painted", what, i, shown[i], painted[i]);
     draw_fini(&list);
     free(shown);
     free(painted);
-    session_close(&s);
+}
+
+TEST(the_window_shows_what_was_painted_by_any_driver) {
+    USE_STATE;
+    static const char *const drivers[] = {"dummy", "offscreen"};
+    for (int d = 0; d < 2; d++)
+        for (int i = 0; i <= STRANGE_COUNT; i++) {
+            struct timeline *tl = i < STRANGE_COUNT ? strange_make((enum strange)i)
+                                                    : fixture_llama("made_up.lua", false);
+            struct session s = session_of(drivers[d], tl, NULL);
+            push_key('p', 0);
+            push_motion(300, 250);
+            assert_shown(&s, i < STRANGE_COUNT ? strange_names[i] : "a usual run");
+            session_close(&s);
+        }
 }
 
 TEST(a_script_plays_in_the_window) {
@@ -294,6 +314,6 @@ TEST(text_arrives_only_while_a_field_is_open) {
 
 SUITE(cmocka_unit_test(every_binding_arrives), cmocka_unit_test(the_mouse_scrubs_zooms_and_selects),
       cmocka_unit_test(a_resized_or_left_window_goes_on),
-      cmocka_unit_test(the_window_shows_what_was_painted),
+      cmocka_unit_test(the_window_shows_what_was_painted_by_any_driver),
       cmocka_unit_test(a_script_plays_in_the_window),
       cmocka_unit_test(text_arrives_only_while_a_field_is_open))
