@@ -96,6 +96,7 @@ void app_destroy(struct app *app) {
     map_view_fini(&app->map);
     strip_fini(&app->strip);
     find_fini(app);
+    event_list_fini(&app->events);
     align_fini(&app->align);
     request_match_fini(&app->match);
     track_fini(&app->a);

@@ -168,12 +168,8 @@ static void sort_table(struct app *app, bool reverse) {
 }
 
 uint32_t app_event_block(const struct app *app, uint32_t moment) {
-    const struct timeline *tl = app->a.tl;
-    if (moment == 0 || moment > tl->events.count)
-        return SELECTION_NONE;
-    const struct timeline_event *e = &tl->events.at[moment - 1];
-    bool has = e->kind <= EVENT_FREE_COMPLETED || e->kind == EVENT_STREAM_USE;
-    return has && e->ref < tl->blocks.count ? e->ref : SELECTION_NONE;
+    bool is_event = moment > 0 && moment <= app->a.tl->events.count;
+    return is_event ? event_list_block(app, moment - 1) : SELECTION_NONE;
 }
 
 void app_pin(struct app *app, uint32_t block, bool go) {
@@ -466,6 +462,12 @@ void app_act(struct app *app, enum action action) {
         break;
     case ACTION_DIFFERENCE:
         toggle_tab(app, &pane_difference);
+        break;
+    case ACTION_EVENTS:
+        toggle_tab(app, &pane_events);
+        break;
+    case ACTION_FOLLOW:
+        find_follow(app, app->selection.pin);
         break;
     case ACTION_RANGE_TAB:
         toggle_tab(app, &pane_range);

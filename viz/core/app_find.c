@@ -5,6 +5,7 @@
 #include "app_state.h"
 #include "error.h"
 #include "input.h"
+#include "text.h"
 #include "timeline.h"
 
 void find_init(struct app *app) {
@@ -60,6 +61,37 @@ void find_adopt(struct app *app, const struct app *from) {
     memcpy(app->find.prompts, from->find.prompts, sizeof app->find.prompts);
     if (from->find.search.active)
         apply(app);
+}
+
+/* NAME=TEXT, whole; a quote, which cannot be said, may be any character. */
+void find_add_word(struct text *out, const char *name, const char *value) {
+    text_format(out, "%s%s=\"", out->length ? " " : "", name);
+    for (; *value; value++)
+        text_format(out, "%c", *value == '"' ? '*' : *value);
+    text_add(out, "\"");
+}
+
+void find_toggle(struct app *app, const char *text) {
+    bool same = strcmp(text, find_search_text(app)) == 0;
+    find_search(app, same ? "" : text);
+}
+
+void find_follow(struct app *app, uint32_t block) {
+    const struct timeline *tl = app->a.tl;
+    struct text text = {0};
+    if (block >= tl->blocks.count)
+        return;
+    const struct timeline_block *b = &tl->blocks.at[block];
+    if (b->owner != 0)
+        find_add_word(&text, "module", timeline_text(tl, b->owner));
+    else if (b->op != 0)
+        find_add_word(&text, "op", timeline_text(tl, b->op));
+    else
+        find_add_word(&text, "cat",
+                      category_key(b->category < CATEGORY_COUNT ? (enum category)b->category
+                                                                : CATEGORY_UNKNOWN));
+    find_toggle(app, text_get(&text));
+    text_fini(&text);
 }
 
 void find_open(struct app *app, enum find_field field) {

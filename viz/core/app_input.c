@@ -1,6 +1,8 @@
 /* app_input.c: the mouse, and which key does what. */
 #include "app_state.h"
+#include "hit.h"
 #include "input.h"
+#include "timeline.h"
 
 static double position_at(const struct app *app, int x) {
     return view_position(&app->view, x - app->layout.plot.x, app->layout.plot.w);
@@ -49,7 +51,12 @@ static bool pane_takes(struct app *app, const struct input *in) {
 }
 
 static void press_plot(struct app *app, const struct input *in) {
-    if (in->button == BUTTON_RIGHT || (in->mods & MOD_SHIFT)) {
+    uint32_t block;
+    int group;
+    if (in->button == BUTTON_LEFT && (in->mods & MOD_CTRL)) {
+        if (app_hit(app, in->x, in->y, &block, &group))
+            find_follow(app, block);
+    } else if (in->button == BUTTON_RIGHT || (in->mods & MOD_SHIFT)) {
         app->drag = DRAG_RANGE;
         app->drag_x0 = position_at(app, in->x);
     } else if (in->button == BUTTON_MIDDLE) {
@@ -140,12 +147,22 @@ static bool moved(const struct app *app, int x) {
     return x - app->drag_from > 3 || app->drag_from - x > 3;
 }
 
+/* The block under the pointer; where there is none the pin stays. */
+static void pin_at(struct app *app, int x, int y) {
+    uint32_t block;
+    int group;
+    if (app_hit(app, x, y, &block, &group) && block < app->a.tl->blocks.count)
+        app_pin(app, block, false);
+}
+
 static void release(struct app *app, const struct input *in) {
     enum drag_mode mode = app->drag;
     app->drag = DRAG_NONE;
     app->dirty = true;
-    if (mode == DRAG_PAN && !moved(app, in->x)) { /* a click */
+    bool click = (mode == DRAG_PAN || mode == DRAG_SCRUB) && !moved(app, in->x);
+    if (click) {
         scrub(app, in->x);
+        pin_at(app, in->x, in->y);
     } else if (mode == DRAG_BRUSH && !moved(app, in->x)) {
         struct view_limits limits;
         app_limits(app, &limits);

@@ -7,6 +7,7 @@
 #include "column.h"
 #include "compare_views.h"
 #include "draw.h"
+#include "event_list.h"
 #include "find.h"
 #include "font.h"
 #include "keys.h"
@@ -14,6 +15,7 @@
 #include "map_view.h"
 #include "palette.h"
 #include "pane.h"
+#include "phase_sums.h"
 #include "pieces.h"
 #include "plot_cache.h"
 #include "plot_layer.h"
@@ -59,6 +61,8 @@ struct app {
     struct selection selection;
     bool help;
     struct find find;
+    struct event_list events;
+    struct phase_sums phase_sums; /* of the one looked at last */
 
     /* what is shown, and how much of the window it takes */
     bool shown[SPLIT_COUNT]; /* enum layout_split */

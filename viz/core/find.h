@@ -14,6 +14,7 @@
 
 struct app;
 struct input;
+struct text;
 
 enum find_field { FIND_NONE, FIND_GO, FIND_SEARCH, FIND_FIELDS };
 
@@ -47,6 +48,13 @@ void find_adopt(struct app *app, const struct app *from);
 /* Sets the search as if it had been typed. */
 void find_search(struct app *app, const char *text);
 const char *find_search_text(const struct app *app);
+/* Searches for all blocks of a block's owner (else of its operation); when that is the search already,
+ * ends it. */
+void find_follow(struct app *app, uint32_t block);
+/* Adds NAME="VALUE", which is the whole text of a field. */
+void find_add_word(struct text *out, const char *name, const char *value);
+/* Searches for the text; when that is the search already, ends it. */
+void find_toggle(struct app *app, const char *text);
 /* To the next match in order of allocation: the cursor there, the block pinned. */
 void find_next(struct app *app, bool forward);
 /* The sums of the matches at the cursor. False: no search is on, or host memory. */

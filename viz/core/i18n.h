@@ -45,6 +45,11 @@ enum language { LANGUAGE_ENGLISH, LANGUAGE_CHINESE };
     X(OTHERS, "others", "其他") \
     X(AGE, "oldest", "最早") \
     X(TAB_OWNERS, "owners", "占用者") \
+    X(TAB_EVENTS, "events", "事件") \
+    X(ACTION, "action", "操作") \
+    X(TIME, "time", "时间") \
+    X(FREED, "freed", "释放") \
+    X(NET, "net", "净变化") \
     X(DETAILS, "pinned block", "固定的块") \
     X(REQUESTED, "requested", "请求") \
     X(ROUNDING, "rounding loss", "取整损失") \
@@ -155,7 +160,7 @@ enum language { LANGUAGE_ENGLISH, LANGUAGE_CHINESE };
     X(HELP_DRAG, "drag", "拖动") \
     X(HELP_DRAG_DOES, "scrub; pans when zoomed in (on the phases: always scrubs)", "移动光标；放大后平移（在阶段条上始终移动光标）") \
     X(HELP_CLICK, "click, double click", "单击、双击") \
-    X(HELP_CLICK_DOES, "set the cursor; fit the whole trace", "设置光标；显示全部") \
+    X(HELP_CLICK_DOES, "set the cursor, pin the block (Ctrl: light its owner's); fit the whole trace", "设置光标并固定块（Ctrl：点亮其所有者）；显示全部") \
     X(HELP_RANGE, "Shift or right drag", "Shift 或右键拖动") \
     X(HELP_RANGE_DOES, "choose a range", "选择区间") \
     X(HELP_MIDDLE, "middle drag", "中键拖动") \

@@ -77,6 +77,8 @@ static const struct binding bindings[] = {
     {'8', 0, ACTION_ISOLATE_8},
     {'9', 0, ACTION_ISOLATE_9},
     {KEY_F2, 0, ACTION_OWNERS},
+    {KEY_F2, MOD_SHIFT, ACTION_EVENTS},
+    {'h', 0, ACTION_FOLLOW},
     {KEY_F7, 0, ACTION_LIFETIMES},
     {KEY_F8, 0, ACTION_ICICLE},
     {KEY_BACKSPACE, 0, ACTION_ICICLE_UP},

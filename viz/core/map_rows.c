@@ -22,7 +22,7 @@ struct sheet {
     struct band_style styles[STYLES];
 };
 
-static bool is_lit(const struct app *app, uint32_t block) {
+static bool is_pinned(const struct app *app, uint32_t block) {
     return app->selection.pin == block;
 }
 
@@ -181,11 +181,13 @@ static void draw_block(struct sheet *s, const struct map_item *item, uint64_t at
         stretch_of(map_place(s->map, item, at), map_place(s->map, item, at + b->block_bytes));
     struct stretch again = stretch;
     struct rect piece;
-    bool lit = is_lit(s->app, s->placement->blocks.at[index]);
+    bool lit = is_pinned(s->app, s->placement->blocks.at[index]);
     if (stretch.to - stretch.from < 3 && !lit)
         return;
     int style = style_of(s, b);
     struct band_style look = block_style(s->app, b->category);
+    if (app_dims(s->app) && !app_is_lit(s->app, s->placement->blocks.at[index]))
+        look = theme_dim(app_theme(s->app), look);
     if (style == STYLE_PENDING) /* its own colour, hollow */
         look = (struct band_style){app_theme(s->app)->plot, PATTERN_DIAGONALS, look.color};
     bool first = true;

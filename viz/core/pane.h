@@ -16,6 +16,7 @@ struct draw_list;
 struct input;
 struct rect;
 struct table_ops;
+struct tip;
 
 struct pane_ops {
     const char *name, *doc;
@@ -23,6 +24,8 @@ struct pane_ops {
     void (*draw)(struct app *app, struct draw_list *list); /* failures are remembered in the list */
     /* A press, motion or wheel inside its place. True: taken. Optional. */
     bool (*input)(struct app *app, const struct input *in);
+    /* Tells what is at a point of its place (tip.h). False: nothing. Optional. */
+    bool (*tip)(struct app *app, int x, int y, struct tip *tip);
     bool above;                    /* drawn over others: the pointer goes through it */
     enum text_id title;            /* tabs */
     const struct table_ops *table; /* what is copied and exported, and takes row keys. Optional. */
@@ -31,7 +34,7 @@ struct pane_ops {
 extern const struct pane_ops pane_title, pane_overview, pane_phases, pane_timeline, pane_selection,
     pane_map, pane_strip, pane_legend, pane_details, pane_tabs, pane_owners, pane_difference,
     pane_range, pane_lifetimes, pane_icicle, pane_divergence, pane_status, pane_prompt, pane_help,
-    pane_notice;
+    pane_notice, pane_events, pane_tooltip;
 
 /* In drawing order: what comes later lies above. Ended by NULL. */
 extern const struct pane_ops *const panes[];

@@ -1,8 +1,10 @@
 /* pane_overview.c: the whole trace in small, what of it is shown, and its peaks. */
 #include "app_state.h"
+#include "label.h"
 #include "pane.h"
 #include "plot.h"
 #include "plot_matches.h"
+#include "tip.h"
 
 static const struct rect *place(const struct app *app) {
     return &app->layout.overview;
@@ -63,7 +65,24 @@ static void draw(struct app *app, struct draw_list *list) {
     draw_unclip(list);
 }
 
+static bool tip(struct app *app, int x, int y, struct tip *out) {
+    const struct rect *plot = &app->layout.plot;
+    struct ruler ruler = app_ruler(app);
+    char text[LABEL_BYTES];
+    (void)y;
+    if (x < plot->x || (size_t)(x - plot->x) >= (size_t)app->overview.grid.width)
+        return false;
+    const struct column *column = &app->overview.first.at[x - plot->x];
+    tip_add(out, "%.100s  %s", app_text(app, TEXT_ALLOCATED), label_bytes_exact(column->max, text));
+    if (ruler.mode == RULER_TIME)
+        tip_add(out, "%s", label_time((uint64_t)ruler_position(&ruler, column->arg), text));
+    else if (column->arg > 0)
+        tip_add(out, "%.60s %s", app_text(app, TEXT_EVENT), label_count(column->arg - 1, text));
+    return true;
+}
+
 const struct pane_ops pane_overview = {.name = "overview",
                                        .doc = "the whole trace, the visible part, peaks",
                                        .place = place,
-                                       .draw = draw};
+                                       .draw = draw,
+                                       .tip = tip};

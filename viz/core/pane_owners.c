@@ -7,6 +7,7 @@
 #include "label.h"
 #include "pane.h"
 #include "timeline.h"
+#include "tip.h"
 
 enum column_id { NAME, BYTES, SHARE, BLOCKS, LARGEST, AGE, KEPT, COLUMNS };
 
@@ -166,9 +167,22 @@ static void draw(struct app *app, struct draw_list *list) {
     table_draw(app, list, r, &table, &app->tables[panes_tab_index(&pane_owners)]);
 }
 
+/* The whole name, and exact bytes. */
+static bool tip(struct app *app, int x, int y, struct tip *out) {
+    size_t row =
+        table_row_at(app, x, y, place(app), &table, &app->tables[panes_tab_index(&pane_owners)]);
+    char text[TABLE_CELL];
+    if (row == TABLE_NO_ROW)
+        return false;
+    tip_add(out, "%.230s", cell(app, row, NAME, false, text));
+    tip_add(out, "%s", label_bytes_exact(row_of(app, row)->bytes, text));
+    return true;
+}
+
 const struct pane_ops pane_owners = {.name = "owners",
                                      .doc = "who holds the memory at the cursor",
                                      .place = place,
                                      .draw = draw,
+                                     .tip = tip,
                                      .title = TEXT_TAB_OWNERS,
                                      .table = &table};

@@ -3,8 +3,11 @@
 #include <string.h>
 
 #include "app_state.h"
+#include "input.h"
+#include "label.h"
 #include "pane.h"
 #include "timeline.h"
+#include "tip.h"
 
 static const struct rect *place(const struct app *app) {
     return &app->layout.phases;
@@ -101,5 +104,69 @@ static void draw(struct app *app, struct draw_list *list) {
     draw_unclip(list);
 }
 
-const struct pane_ops pane_phases = {
-    .name = "phases", .doc = "steps, phases and modules over time", .place = place, .draw = draw};
+/* The phase under a point; TIMELINE_NONE: none. Of those too small to be told apart the first. */
+static uint32_t phase_at_point(struct app *app, int x, int y) {
+    const struct rect *plot = &app->layout.plot;
+    int index =
+        app->layout.lane_height > 0 ? (y - app->layout.phases.y) / app->layout.lane_height : 0;
+    if (index < 0 || index >= TRACK_LANES || x < plot->x || x >= plot->x + plot->w)
+        return TIMELINE_NONE;
+    struct lane lane = {app, NULL, app_ruler(app), {plot->x, 0, plot->w, 0}, index};
+    for (size_t i = first_visible(&lane); i < app->a.lanes[index].count; i++) {
+        uint32_t phase = app->a.lanes[index].at[i];
+        int x0 = x_of(&lane, app->a.tl->phases.at[phase].begin_event + 1);
+        int x1 = x_of(&lane, track_phase_end(&app->a, phase));
+        if (x0 > x)
+            break;
+        if (x < (x1 > x0 ? x1 : x0 + 1))
+            return phase;
+    }
+    return TIMELINE_NONE;
+}
+
+/* A double click chooses the phase as the range and shows it. */
+static bool input(struct app *app, const struct input *in) {
+    uint32_t phase = TIMELINE_NONE;
+    if (in->kind == INPUT_PRESS && in->button == BUTTON_LEFT && in->clicks == 2)
+        phase = phase_at_point(app, in->x, in->y);
+    if (phase == TIMELINE_NONE)
+        return false;
+    uint32_t begin = app->a.tl->phases.at[phase].begin_event + 1;
+    uint32_t end = track_phase_end(&app->a, phase), last = app->a.lod.moments - 1;
+    selection_set_range(&app->selection, begin, end < last ? end : last);
+    app_act(app, ACTION_FIT_SELECTION);
+    return true;
+}
+
+static void add_bytes(struct app *app, enum text_id what, uint64_t bytes, struct tip *out) {
+    char text[LABEL_BYTES];
+    tip_add(out, "%.60s  %s", app_text(app, what), label_bytes_exact(bytes, text));
+}
+
+static bool tip(struct app *app, int x, int y, struct tip *out) {
+    uint32_t phase = phase_at_point(app, x, y);
+    struct ruler time = ruler_of(&app->a.lod, RULER_TIME);
+    char own[I18N_NAME_BYTES], text[LABEL_BYTES];
+    if (phase == TIMELINE_NONE)
+        return false;
+    const struct phase_sums *sums = phase_sums_of(app, phase);
+    const char *name = timeline_text(app->a.tl, app->a.tl->phases.at[phase].name);
+    tip_add(out, "%.200s", i18n_name(app->language, name, own));
+    if (time.mode == RULER_TIME) {
+        double ns = ruler_position(&time, sums->end) - ruler_position(&time, sums->begin);
+        tip_add(out, "%s", label_time(ns > 0 ? (uint64_t)ns : 0, text));
+    }
+    add_bytes(app, TEXT_PEAK, sums->peak, out);
+    add_bytes(app, TEXT_ALLOCATED, sums->allocated, out);
+    add_bytes(app, TEXT_FREED, sums->freed, out);
+    tip_add(out, "%.60s  %s", app_text(app, TEXT_NET),
+            label_difference(sums->allocated, sums->freed, text));
+    return true;
+}
+
+const struct pane_ops pane_phases = {.name = "phases",
+                                     .doc = "steps, phases and modules over time",
+                                     .place = place,
+                                     .draw = draw,
+                                     .input = input,
+                                     .tip = tip};

@@ -6,6 +6,7 @@
 
 #include "app_state.h"
 #include "axis.h"
+#include "hit.h"
 #include "label.h"
 #include "pane.h"
 #include "plates.h"
@@ -13,6 +14,7 @@
 #include "plot_matches.h"
 #include "plot_names.h"
 #include "timeline.h"
+#include "tip.h"
 
 static const struct rect *place(const struct app *app) {
     return &app->layout.timeline;
@@ -187,39 +189,39 @@ static int band_at(const struct plot_frame *frame, const struct column *column, 
     return CATEGORY_COUNT;
 }
 
-/* What is under the pointer, at once; flips at the edges. */
-static void draw_tooltip(struct app *app, struct draw_list *list, const struct plot_frame *frame) {
-    const struct rect *r = frame->rect;
-    if (app->picture || !rect_has(r, app->pointer_x, app->pointer_y))
-        return;
-    const struct column *column = &frame->columns[app->pointer_x - r->x];
-    int band = band_at(frame, column, app->pointer_y);
-    char lines[2][200], a[LABEL_BYTES];
-    int count = 0;
+static void add_band(struct app *app, const struct plot_frame *frame, int x, int y,
+                     struct tip *tip) {
+    const struct column *column = &frame->columns[x - frame->rect->x];
+    int band = band_at(frame, column, y);
+    char bytes[LABEL_BYTES];
     if (band < CATEGORY_COUNT) {
-        uint64_t bytes = column->group[band];
+        uint64_t sum = column->group[band];
         if (band == CATEGORY_OUTSIDE)
-            bytes += frame->track->context_bytes;
-        snprintf(lines[count++], sizeof lines[0], "%.100s  %s",
-                 i18n_category(app->language, (enum category)band), label_bytes_exact(bytes, a));
+            sum += frame->track->context_bytes;
+        tip_add(tip, "%.100s  %s", i18n_category(app->language, (enum category)band),
+                label_bytes_exact(sum, bytes));
     }
-    snprintf(lines[count++], sizeof lines[0], "%.100s  %s", app_text(app, TEXT_ALLOCATED),
-             label_bytes_exact(column->max, a));
-    int pad = app_px(app, 7), size = app_small(app), line = font_line(app->font, size), w = 0;
-    for (int i = 0; i < count; i++) {
-        int width = font_width(app->font, lines[i], strlen(lines[i]), size, i == 0 && count > 1);
-        w = width > w ? width : w;
-    }
-    w += 2 * pad;
-    int h = count * line + 2 * pad, x = app->pointer_x + app_px(app, 14),
-        y = app->pointer_y - h - pad;
-    x = x + w > r->x + r->w ? app->pointer_x - app_px(app, 14) - w : x;
-    y = y < r->y ? app->pointer_y + app_px(app, 14) : y;
-    draw_rect(list, x, y, w, h, app_theme(app)->raised);
-    draw_frame(list, x, y, w, h, app_theme(app)->faint);
-    for (int i = 0; i < count; i++)
-        draw_text(list, x + pad, y + pad + i * line, size, i == 0 && count > 1, app_theme(app)->ink,
-                  lines[i]);
+    tip_add(tip, "%.100s  %s", app_text(app, TEXT_ALLOCATED),
+            label_bytes_exact(column->max, bytes));
+}
+
+/* The block, then its band. */
+static bool tip(struct app *app, int x, int y, struct tip *out) {
+    struct rect upper = app_plot_rect(app), lower = app->layout.plot;
+    bool below = app->has_b && app->compare == COMPARE_BELOW;
+    uint32_t block = TIMELINE_NONE;
+    int group;
+    lower.y += upper.h + app_px(app, 6);
+    lower.h -= upper.h + app_px(app, 6);
+    bool second = below && rect_has(&lower, x, y);
+    if (!rect_has(second ? &lower : &upper, x, y) ||
+        !app_read_plot(app, &app->plot, &app->view, app->layout.plot.w))
+        return false;
+    struct plot_frame frame = app_plot_frame(app, second ? &lower : &upper, second);
+    if (!second && app_hit(app, x, y, &block, &group) && block < app->a.tl->blocks.count)
+        tip_block(app, block, out);
+    add_band(app, &frame, x, y, out);
+    return true;
 }
 
 static void draw_zoom_range(struct app *app, struct draw_list *list) {
@@ -282,8 +284,6 @@ static void draw_below(struct app *app, struct draw_list *list) {
     draw_cursor(app, list);
     draw_marks(app, list, &a, &plates[0]);
     name_capacity(app, list, &b, &plates[1]);
-    draw_tooltip(app, list, &a);
-    draw_tooltip(app, list, &b);
 }
 
 static void draw(struct app *app, struct draw_list *list) {
@@ -311,8 +311,10 @@ static void draw(struct app *app, struct draw_list *list) {
     draw_cursor(app, list);
     struct plates plates = {.bounds = r};
     draw_marks(app, list, &frame, &plates);
-    draw_tooltip(app, list, &frame);
 }
 
-const struct pane_ops pane_timeline = {
-    .name = "timeline", .doc = "memory by category over time", .place = place, .draw = draw};
+const struct pane_ops pane_timeline = {.name = "timeline",
+                                       .doc = "memory by category over time",
+                                       .place = place,
+                                       .draw = draw,
+                                       .tip = tip};

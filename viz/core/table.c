@@ -139,12 +139,13 @@ static void draw_row(struct painter *p, size_t row) {
         draw_bar(p, row);
     else if (p->ops->balance)
         draw_balance(p, row);
+    uint32_t ink = real && p->ops->dim && p->ops->dim(app, row) ? theme->faint : theme->ink;
     font_shorten(app->font, p->ops->cell(app, row, 0, false, buffer), p->names - in, app_size(app),
                  false, shown, sizeof shown);
-    app_draw_text(app, p->list, x + app_px(app, 18), y, theme->ink, shown);
+    app_draw_text(app, p->list, x + app_px(app, 18), y, ink, shown);
     for (int i = 1; i < p->figures; i++) {
         const char *text = p->ops->cell(app, row, i, false, buffer);
-        draw_cell(p, i, y, strcmp(text, "-") == 0 ? theme->faint : theme->ink, text);
+        draw_cell(p, i, y, strcmp(text, "-") == 0 ? theme->faint : ink, text);
     }
     p->y += p->row;
 }
@@ -222,6 +223,12 @@ static int column_at(struct app *app, int x, const struct rect *place,
 
 size_t table_first(const struct table_state *state, size_t count) {
     return first_row(state->scroll, count, (size_t)(state->shown > 0 ? state->shown : 0));
+}
+
+size_t table_row_at(struct app *app, int x, int y, const struct rect *place,
+                    const struct table_ops *ops, const struct table_state *state) {
+    return rect_has(place, x, y) && ops->read(app) ? row_at(app, y, place, ops, state)
+                                                   : TABLE_NO_ROW;
 }
 
 /* A figure falls at first, and rises when asked again; the name column: the pane's own order. */

@@ -51,6 +51,7 @@ struct table_ops {
     size_t (*rest)(struct app *app, size_t first, size_t end);
     int (*indent)(struct app *app, size_t row);              /* levels. Optional. */
     bool (*marked)(struct app *app, size_t row);             /* drawn raised. Optional. */
+    bool (*dim)(struct app *app, size_t row);                /* drawn faint. Optional. */
     void (*choose)(struct app *app, size_t row);             /* Enter, or a click. Optional. */
     void (*hover)(struct app *app, size_t row);              /* TABLE_NO_ROW: left. Optional. */
     void (*sort)(struct app *app, int column, bool falling); /* reads anew. Optional. */
@@ -71,6 +72,9 @@ void table_draw(struct app *app, struct draw_list *list, const struct rect *plac
 /* A wheel, a motion, a press inside `place`. */
 bool table_input(struct app *app, const struct input *in, const struct rect *place,
                  const struct table_ops *ops, struct table_state *state);
+/* The row at a point of `place`; TABLE_NO_ROW: none. */
+size_t table_row_at(struct app *app, int x, int y, const struct rect *place,
+                    const struct table_ops *ops, const struct table_state *state);
 /* Moves the chosen row (and what is shown after it) by so many rows. */
 void table_move(struct app *app, const struct table_ops *ops, struct table_state *state, int by);
 /* The first row that is shown of `count`. */
