@@ -44,6 +44,22 @@ struct trace_device_facts {
     uint64_t end_active, end_reserved;
 };
 
+/* A figure of sources other than snapshots: its JSON key, in an object of an object where there is
+ * one (`group`, `sub`: "devices", "1:0"). Those of one object stand together. */
+enum trace_figure_kind {
+    TRACE_FIGURE_COUNT,
+    TRACE_FIGURE_BYTES,
+    TRACE_FIGURE_BOOL,
+    TRACE_FIGURE_TEXT
+};
+
+struct trace_figure {
+    char *group, *sub, *name; /* group, sub: may be NULL */
+    char *text;               /* of a TEXT */
+    uint64_t value;           /* of any other */
+    enum trace_figure_kind kind;
+};
+
 struct trace_facts {
     uint32_t has;        /* enum trace_facts_has */
     const char *kind;    /* "snapshot" */
@@ -61,6 +77,7 @@ struct trace_facts {
     uint64_t stack_depth_max, external_annotations;
     uint64_t time_us_first, time_us_last;
     ARRAY(struct trace_device_facts) devices;
+    ARRAY(struct trace_figure) figures; /* in the order in which they are shown */
 };
 
 void trace_facts_fini(struct trace_facts *facts);
@@ -69,5 +86,18 @@ bool trace_counts_add(struct trace_counts *counts, const char *name, uint64_t co
 /* 0 when the name is not there. */
 uint64_t trace_counts_get(const struct trace_counts *counts, const char *name);
 void trace_counts_sort(struct trace_counts *counts);
+void trace_counts_fini(struct trace_counts *counts);
+
+/* Adds a figure; texts are copied. False: host memory. */
+bool trace_figure_add(struct trace_facts *facts, const char *group, const char *sub,
+                      const char *name, enum trace_figure_kind kind, uint64_t value);
+bool trace_figure_text(struct trace_facts *facts, const char *group, const char *sub,
+                       const char *name, const char *text);
+/* All counts of a group. */
+bool trace_figure_counts(struct trace_facts *facts, const char *group,
+                         const struct trace_counts *counts);
+/* NULL: it is not there. */
+const struct trace_figure *trace_figure_find(const struct trace_facts *facts, const char *group,
+                                             const char *name);
 
 #endif

@@ -14,7 +14,9 @@ enum { HEAD_BYTES = 4096 };
 #define DEFAULT_MEMORY_BYTES ((size_t)256 << 20)
 enum { DEFAULT_MEMORY_FACTOR = 24 };
 
-const struct importer *const importers[] = {&importer_vrt, &importer_snapshot, NULL};
+const struct importer *const importers[] = {&importer_vrt,      &importer_snapshot,
+                                            &importer_profiler, &importer_memory_timeline,
+                                            &importer_smi,      NULL};
 
 /* Formats that people try and that are not read here; for the message only. */
 static const struct {
@@ -25,8 +27,8 @@ static const struct {
     {"PK\3\4", 4, "a zip archive, perhaps of torch.save"},
     {"SQLite format 3", 15, "an SQLite database (exports of Nsight Systems are not read yet)"},
     {"{", 1,
-     "JSON without a model_type, which a config of Transformers has (profiler traces are not read "
-     "yet)"},
+     "JSON with neither traceEvents, which a trace of torch.profiler has, nor a model_type, which "
+     "a config of Transformers has"},
     {"<", 1, "a page of HTML or XML, perhaps of the snapshot viewer"},
     {"\177ELF", 4, "a program"},
     {"\211PNG", 4, "a picture"},
@@ -41,20 +43,27 @@ static bool is_text(const uint8_t *data, size_t length) {
     return length > 0;
 }
 
-static bool fail_unknown(const uint8_t *data, size_t length, struct error *err) {
-    for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++)
-        if (length >= foreign[i].length && memcmp(data, foreign[i].magic, foreign[i].length) == 0)
-            return error_set(err, ERROR_BAD_INPUT,
-                             "%s; expected what torch.cuda.memory._dump_snapshot writes, plain, "
-                             ".gz or .zst",
-                             foreign[i].hint);
-    struct text known = {0};
+/* "vramsim file, pytorch snapshot, ..." */
+static void list_known(struct text *out) {
     for (const struct importer *const *i = importers; *i; i++)
-        text_format(&known, "%s%s", known.length > 0 ? ", " : "", (*i)->name);
-    error_set(err, ERROR_BAD_INPUT, "not a known kind of trace (known: %s)%s", text_get(&known),
-              is_text(data, length)
-                  ? "; it is text: a scenario is run by vramsim run, its name ends in .lua"
-                  : "");
+        text_format(out, "%s%s", i == importers ? "" : ", ", (*i)->name);
+}
+
+static bool fail_unknown(const uint8_t *data, size_t length, struct error *err) {
+    const char *hint = NULL;
+    struct text known = {0};
+    for (size_t i = 0; i < sizeof foreign / sizeof foreign[0] && !hint; i++)
+        if (length >= foreign[i].length && memcmp(data, foreign[i].magic, foreign[i].length) == 0)
+            hint = foreign[i].hint;
+    list_known(&known);
+    if (hint)
+        error_set(err, ERROR_BAD_INPUT, "%s; known kinds of trace: %s, each plain, .gz or .zst",
+                  hint, text_get(&known));
+    else
+        error_set(err, ERROR_BAD_INPUT, "not a known kind of trace (known: %s)%s", text_get(&known),
+                  is_text(data, length)
+                      ? "; it is text: a scenario is run by vramsim run, its name ends in .lua"
+                      : "");
     text_fini(&known);
     return false;
 }

@@ -46,7 +46,7 @@ bool trace_import_bytes(const char *name, const void *data, size_t length,
                         const struct trace_options *options, struct timeline **tl,
                         struct trace_facts *facts, struct error *err);
 
-extern const struct importer importer_snapshot;
-extern const struct importer importer_vrt;
+extern const struct importer importer_snapshot, importer_profiler, importer_memory_timeline,
+    importer_smi, importer_vrt;
 
 #endif

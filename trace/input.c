@@ -107,9 +107,10 @@ static bool unpack(struct input *in, size_t limit, struct error *err) {
     return true;
 }
 
-bool input_open(struct input *in, const char *path, size_t limit, struct error *err) {
+bool input_open(struct input *in, const char *name, size_t limit, struct error *err) {
     memset(in, 0, sizeof *in);
     struct stat st;
+    const char *path = strcmp(name, "-") == 0 ? "/dev/stdin" : name;
     bool is_mapped = stat(path, &st) == 0 && S_ISREG(st.st_mode);
     size_t most = is_mapped ? MOST_BYTES : smaller(machine_memory_bytes() / 8, MOST_BYTES);
     if (!load_file(in, path, limit > 0 ? limit : most, err)) {

@@ -19,11 +19,11 @@ struct input {
     char *read, *unpacked;
 };
 
-/* At most `limit` bytes, packed and unpacked each (more: ERROR_LIMIT). 0: 16 GiB; unpacked at most
+/* "-" is standard input. At most `limit` bytes, packed and unpacked each (more: ERROR_LIMIT). 0: 16 GiB; unpacked at most
  * 1024 times the packed size (snapshots pack to a fiftieth) but 256 MiB if that is less, and half of
  * this machine's memory. A directory, an empty or a missing file are errors that say so and name the
  * path. On failure there is nothing to close. */
-bool input_open(struct input *in, const char *path, size_t limit, struct error *err);
+bool input_open(struct input *in, const char *name, size_t limit, struct error *err);
 void input_close(struct input *in);
 
 /* Unpackers, each in its own file. *out is xalloc'ed. */

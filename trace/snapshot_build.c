@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "error.h"
+#include "foreign_text.h"
 #include "snapshot_build.h"
-#include "text.h"
 
 bool build_no_memory(struct build *b) {
     return error_host_memory(b->err);
@@ -55,31 +55,6 @@ bool build_stream(struct build *b, uint64_t handle, uint16_t *index) {
     return true;
 }
 
-static bool is_control(unsigned char c) {
-    return (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f;
-}
-
-/* Bad bytes and control characters become U+FFFD, so that a text can go to a terminal or into JSON.
- */
-static bool repair(struct build *b, const char *from, size_t length, struct text *out) {
-    for (size_t i = 0; i < length;) {
-        size_t n = is_control((unsigned char)from[i]) ? 0 : text_utf8_length(from + i, length - i);
-        if (n > 0)
-            text_add_bytes(out, from + i, n);
-        else
-            text_add(out, "\xef\xbf\xbd");
-        i += n > 0 ? n : 1;
-    }
-    return !out->failed || build_no_memory(b);
-}
-
-static bool is_printable_ascii(const char *text, size_t length) {
-    for (size_t i = 0; i < length; i++)
-        if (text[i] < 0x20 || text[i] == 0x7f)
-            return false;
-    return true;
-}
-
 bool build_string(struct build *b, uint32_t id, uint32_t *string) {
     if (b->strings.at[id] != 0) {
         *string = b->strings.at[id] - 1;
@@ -87,15 +62,7 @@ bool build_string(struct build *b, uint32_t id, uint32_t *string) {
     }
     const char *text = strtab_text(&b->s->pickle.strings, id);
     size_t length = strtab_length(&b->s->pickle.strings, id);
-    struct text repaired = {0};
-    bool ok = true;
-    if (!is_printable_ascii(text, length)) {
-        ok = repair(b, text, length, &repaired);
-        text = text_get(&repaired);
-        length = repaired.length;
-    }
-    ok = ok && (strtab_add(&b->tl->strings, text, length, string) || build_no_memory(b));
-    text_fini(&repaired);
+    bool ok = foreign_text_intern(&b->tl->strings, text, length, string) || build_no_memory(b);
     if (ok)
         b->strings.at[id] = *string + 1;
     return ok;

@@ -143,8 +143,8 @@ bool loader_take(struct loader *l, struct loaded *out, struct error *err) {
 bool loaded_start(struct loaded *loaded, const struct view_options *o, struct error *err) {
     uint32_t moment;
     if (o->at) {
-        if (!place_find(loaded->timelines[0], loaded->timelines[1], o->app.device, o->at, &moment,
-                        err))
+        uint8_t device = timeline_main_device(loaded->timelines[0]);
+        if (!place_find(loaded->timelines[0], loaded->timelines[1], device, o->at, &moment, err))
             return error_wrap(err, "--at %s", o->at);
         app_go_to(loaded->app, moment);
     }

@@ -81,7 +81,7 @@ bool alignment_side_init(struct alignment_side *side, const struct timeline *tl,
     side->tl = tl;
     side->device = device;
     side->begin = begin;
-    side->is_window = begin > 0;
+    side->is_window = begin > 0 || (tl->has & TIMELINE_RELATIVE);
     side->end = end < tl->events.count ? end : (uint32_t)tl->events.count;
     for (size_t i = 0; i < tl->blocks.count && !side->is_window; i++)
         side->is_window =
@@ -169,14 +169,16 @@ const char *alignment_difference_name(enum alignment_difference difference) {
 
 static struct alignment_scope find_scope(const struct alignment_side *a,
                                          const struct alignment_side *b) {
-    uint32_t both = a->tl->has & b->tl->has;
+    uint32_t both = a->tl->has & b->tl->has, either = a->tl->has | b->tl->has;
     bool is_whole = !a->is_window && !b->is_window;
+    bool segments =
+        is_whole && (both & TIMELINE_HAS_SEGMENTS) && !(either & TIMELINE_SUMS_SEGMENTS);
     return (struct alignment_scope){
         .sizes_are_requested = (both & TIMELINE_HAS_REQUESTED) != 0,
         .streams = (both & TIMELINE_HAS_STREAM) != 0,
-        .frees = true,
-        .segments = is_whole && (both & TIMELINE_HAS_SEGMENTS) != 0,
-        .offsets = is_whole && (both & TIMELINE_HAS_SEGMENTS) && (both & TIMELINE_HAS_ADDRESS),
+        .frees = (either & TIMELINE_FREES_BY_SIZE) == 0,
+        .segments = segments,
+        .offsets = segments && (both & TIMELINE_HAS_ADDRESS),
     };
 }
 

@@ -42,6 +42,23 @@ static double curve_distance(const struct alignment_side *simulated,
     return area > 0 ? between / area : between > 0 ? 1 : 0;
 }
 
+static bool both_know(const struct timeline *simulated, const struct timeline *real,
+                      enum timeline_figure figure) {
+    bool is_whole =
+        figure == FIGURE_RESERVED || !((simulated->has | real->has) & TIMELINE_RELATIVE);
+    return is_whole && timeline_knows(simulated, figure) && timeline_knows(real, figure);
+}
+
+static enum compare_level find_level(const struct timeline *simulated,
+                                     const struct timeline *real) {
+    if (timeline_knows(real, FIGURE_DEVICE_USE))
+        return COMPARE_DEVICE;
+    bool has_requests =
+        !((simulated->has | real->has) & TIMELINE_SUMS_BLOCKS) &&
+        (timeline_knows(real, FIGURE_ALLOCATED) || timeline_knows(real, FIGURE_REQUESTED));
+    return has_requests ? COMPARE_REQUESTS : COMPARE_TOTALS;
+}
+
 static void compare_peaks(const struct timeline *simulated, uint8_t simulated_device,
                           const struct timeline *real, uint8_t real_device,
                           struct comparison *out) {
@@ -57,7 +74,10 @@ static void compare_peaks(const struct timeline *simulated, uint8_t simulated_de
     out->own_allocated = out->allocated;
     out->own_active = out->active;
     out->own_reserved = out->reserved;
-    out->has_reserved = (simulated->has & real->has & TIMELINE_HAS_SEGMENTS) != 0;
+    out->has_allocated = both_know(simulated, real, FIGURE_ALLOCATED);
+    out->has_active = both_know(simulated, real, FIGURE_ACTIVE);
+    out->has_reserved = both_know(simulated, real, FIGURE_RESERVED);
+    out->device = (struct compare_value){b.reserved.bytes, a.reserved.bytes + a.context_bytes};
 }
 
 static bool compare_steps(const struct steps *simulated, const struct steps *real,
@@ -120,6 +140,11 @@ bool compare_find(const struct timeline *simulated, uint8_t simulated_device,
                   const struct timeline *real, uint8_t real_device, struct comparison *out,
                   struct error *err) {
     memset(out, 0, sizeof *out);
+    out->level = find_level(simulated, real);
+    if (out->level != COMPARE_REQUESTS) {
+        compare_peaks(simulated, simulated_device, real, real_device, out);
+        return true;
+    }
     struct steps a = {0}, b = {0};
     bool ok =
         steps_find(simulated, simulated_device, &a, err) && steps_find(real, real_device, &b, err);
@@ -152,8 +177,8 @@ static bool has_equal_log(const struct comparison *c) {
 }
 
 bool compare_wants_place(const struct comparison *comparison) {
-    const uint32_t needed = TIMELINE_HAS_SEGMENTS | TIMELINE_HAS_ADDRESS;
-    return has_equal_log(comparison) && (comparison->real.tl->has & needed) == needed &&
+    return comparison->level == COMPARE_REQUESTS && has_equal_log(comparison) &&
+           timeline_knows(comparison->real.tl, FIGURE_PLACEMENT) &&
            (comparison->is_window || comparison->alignment.first != ALIGNMENT_NONE_DIFFERS);
 }
 
@@ -167,6 +192,8 @@ void compare_place(struct comparison *comparison, const struct compare_place *pl
 }
 
 bool compare_is_equal(const struct comparison *comparison) {
+    if (comparison->level != COMPARE_REQUESTS)
+        return compare_is_within(comparison, 0);
     if (comparison->place.is_done)
         return comparison->place.is_equal;
     return comparison->alignment.first == ALIGNMENT_NONE_DIFFERS;
@@ -183,6 +210,9 @@ double compare_error(struct compare_value value) {
 }
 
 bool compare_is_within(const struct comparison *comparison, double tolerance) {
-    return fabs(compare_error(comparison->allocated)) <= tolerance &&
+    if (comparison->level == COMPARE_DEVICE)
+        return fabs(compare_error(comparison->device)) <= tolerance;
+    return (!comparison->has_allocated ||
+            fabs(compare_error(comparison->allocated)) <= tolerance) &&
            (!comparison->has_reserved || fabs(compare_error(comparison->reserved)) <= tolerance);
 }

@@ -2,7 +2,8 @@
  *
  * Requests are aligned (alignment.h) up to the end of each side's last step when that is complete:
  * what a recording program frees as it ends says nothing about the step. Peaks are those of the
- * whole timelines. curve_distance: both curves of allocated memory, sampled after every request;
+ * whole timelines. A source without requests is compared by its peaks alone (compare_level).
+ * curve_distance: both curves of allocated memory, sampled after every request;
  * the area between them over the area of the real one. A request that only one side has counts with
  * its whole height. 0: equal. */
 #ifndef COMPARE_H
@@ -44,13 +45,22 @@ struct compare_place {
     char recorded[COMPARE_TEXT_BYTES], model[COMPARE_TEXT_BYTES];
 };
 
+/* At which level: what both sources tell. */
+enum compare_level {
+    COMPARE_REQUESTS, /* request by request, and all below */
+    COMPARE_TOTALS,   /* no requests, but what an allocator had over time: peaks alone */
+    COMPARE_DEVICE    /* what the whole device had over time: its peak alone */
+};
+
 struct comparison {
+    enum compare_level level; /* below REQUESTS: no alignment, no steps, no curve, no window */
     struct alignment_side simulated, real;
     struct alignment alignment;
     uint64_t requests_real, requests_simulated, requests_equal;
     struct compare_value allocated, active, reserved; /* peaks */
-    bool has_reserved;                                /* both sources know their segments */
-    ARRAY(struct compare_step) steps;                 /* those that both have */
+    struct compare_value device; /* reserved and context against what the device had; with DEVICE */
+    bool has_allocated, has_active, has_reserved; /* both sources know them */
+    ARRAY(struct compare_step) steps;             /* those that both have */
     uint32_t steps_real, steps_simulated;
     double curve_distance;
     bool is_window; /* the next three are known */
@@ -79,8 +89,8 @@ void compare_place(struct comparison *comparison, const struct compare_place *pl
 bool compare_is_equal(const struct comparison *comparison);
 /* (simulated - real) / real; 0 when both are 0, infinite when only the real one is. */
 double compare_error(struct compare_value value);
-/* Is the error of peak allocated and of peak reserved (where known), each, at most `tolerance`
- * (0.02 = 2 %)? */
+/* Is the error of peak allocated and of peak reserved, or that of the device, each where known, at
+ * most `tolerance` (0.02 = 2 %)? */
 bool compare_is_within(const struct comparison *comparison, double tolerance);
 
 #endif

@@ -11,8 +11,7 @@
 #include "timeline.h"
 
 bool placement_is_known(const struct timeline *tl) {
-    uint32_t need = TIMELINE_HAS_ADDRESS | TIMELINE_HAS_BLOCK_BYTES | TIMELINE_HAS_SEGMENTS;
-    return (tl->has & need) == need;
+    return timeline_knows(tl, FIGURE_PLACEMENT);
 }
 
 static struct placement_range make_range(const struct timeline *tl, uint32_t segment,

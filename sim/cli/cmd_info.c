@@ -8,7 +8,9 @@
 #include "importer.h"
 #include "json_out.h"
 #include "moment.h"
+#include "peak.h"
 #include "replay.h"
+#include "source_note.h"
 #include "text.h"
 #include "timeline.h"
 #include "units.h"
@@ -114,6 +116,61 @@ static void json_moments(struct json *j, const struct moments *m) {
     json_end(j);
 }
 
+static bool is_same(const char *a, const char *b) {
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static void json_figure(struct json *j, const struct trace_figure *f) {
+    switch (f->kind) {
+    case TRACE_FIGURE_COUNT:
+    case TRACE_FIGURE_BYTES:
+        json_u64(j, f->name, f->value);
+        break;
+    case TRACE_FIGURE_BOOL:
+        json_bool(j, f->name, f->value != 0);
+        break;
+    case TRACE_FIGURE_TEXT:
+        json_text(j, f->name, f->text);
+        break;
+    }
+}
+
+/* Figures of one object stand together. */
+static void json_figures(struct json *j, const struct trace_facts *f) {
+    const char *group = NULL, *sub = NULL;
+    for (size_t i = 0; i < f->figures.count; i++) {
+        const struct trace_figure *now = &f->figures.at[i];
+        bool is_new_group = !is_same(group, now->group);
+        if (sub && (is_new_group || !is_same(sub, now->sub)))
+            json_end(j);
+        if (group && is_new_group)
+            json_end(j);
+        if (now->group && is_new_group)
+            json_object(j, now->group);
+        if (now->sub && (is_new_group || !is_same(sub, now->sub)))
+            json_object(j, now->sub);
+        group = now->group;
+        sub = now->sub;
+        json_figure(j, now);
+    }
+    if (sub)
+        json_end(j);
+    if (group)
+        json_end(j);
+}
+
+/* What sources without figures of their own have: stacks, annotations, devices. */
+static void json_snapshot(struct json *j, const struct trace_facts *f,
+                          const struct replay_result *replay) {
+    json_u64(j, "stack_depth_max", f->stack_depth_max);
+    if (f->has & TRACE_FACTS_ANNOTATIONS)
+        json_u64(j, "external_annotations", f->external_annotations);
+    json_object(j, "devices");
+    for (size_t i = 0; i < f->devices.count; i++)
+        json_device(j, &f->devices.at[i], replay);
+    json_end(j);
+}
+
 static void write_json(const struct trace_facts *f, const struct replay_result *replay,
                        const struct moments *m, struct text *out) {
     struct json j;
@@ -134,8 +191,9 @@ static void write_json(const struct trace_facts *f, const struct replay_result *
     if (f->has & TRACE_FACTS_PICKLE) {
         json_u64(&j, "protocol", f->protocol);
         json_names(&j, "opcodes", &f->opcodes);
-        json_names(&j, "top_keys", &f->top_keys);
     }
+    if (f->top_keys.list.count > 0 || (f->has & TRACE_FACTS_PICKLE))
+        json_names(&j, "top_keys", &f->top_keys);
     if (f->has & TRACE_FACTS_STATE) {
         json_u64(&j, "segments", f->segments);
         json_u64(&j, "blocks", f->blocks);
@@ -150,17 +208,14 @@ static void write_json(const struct trace_facts *f, const struct replay_result *
             json_u64(&j, "requested", f->requested);
         json_u64(&j, "largest_free_block", f->largest_free_block);
     }
-    json_u64(&j, "stack_depth_max", f->stack_depth_max);
-    if (f->has & TRACE_FACTS_ANNOTATIONS)
-        json_u64(&j, "external_annotations", f->external_annotations);
     if (f->has & TRACE_FACTS_TIME) {
         json_u64(&j, "time_us_first", f->time_us_first);
         json_u64(&j, "time_us_last", f->time_us_last);
     }
-    json_object(&j, "devices");
-    for (size_t i = 0; i < f->devices.count; i++)
-        json_device(&j, &f->devices.at[i], replay);
-    json_end(&j);
+    if (f->figures.count > 0)
+        json_figures(&j, f);
+    else
+        json_snapshot(&j, f, replay);
     json_moments(&j, m);
     json_end(&j);
     json_finish(&j);
@@ -192,6 +247,80 @@ static void write_device(const struct trace_device_facts *d, struct text *out) {
     line_bytes(out, "reserved at the end", d->end_reserved);
 }
 
+/* --- other sources than snapshots --- */
+
+static void add_label(const char *key, struct text *out) {
+    for (; *key; key++)
+        text_add_bytes(out, *key == '_' ? " " : key, 1);
+}
+
+static void write_figure(const struct trace_figure *f, struct text *out) {
+    struct text label = {0};
+    add_label(f->name, &label);
+    if (f->kind == TRACE_FIGURE_BYTES)
+        line_bytes(out, text_get(&label), f->value);
+    else if (f->kind == TRACE_FIGURE_COUNT)
+        text_format(out, "  %-22s %20llu\n", text_get(&label), (unsigned long long)f->value);
+    else
+        text_format(out, "  %-22s %20s\n", text_get(&label),
+                    f->kind == TRACE_FIGURE_TEXT ? f->text
+                    : f->value                   ? "yes"
+                                                 : "no");
+    text_fini(&label);
+}
+
+static void write_figures(const struct trace_facts *f, struct text *out) {
+    const char *group = NULL, *sub = NULL;
+    for (size_t i = 0; i < f->figures.count; i++) {
+        const struct trace_figure *now = &f->figures.at[i];
+        if (now->group && (!is_same(group, now->group) || !is_same(sub, now->sub)))
+            text_format(out, "%s%s%s\n", now->group, now->sub ? " " : "", now->sub ? now->sub : "");
+        else if (!now->group && (group || i == 0))
+            text_add(out, "the file\n");
+        group = now->group;
+        sub = now->sub;
+        write_figure(now, out);
+    }
+}
+
+static void line_figure(struct text *out, const char *name, bool is_known, uint64_t bytes) {
+    if (is_known)
+        line_bytes(out, name, bytes);
+    else
+        text_format(out, "  %-22s %20s\n", name, "unknown");
+}
+
+/* What the timeline that came of it says of a device, as far as the source knows. */
+static void write_timeline_device(const struct timeline *tl, uint8_t device, struct text *out) {
+    struct peaks peaks;
+    peak_find(tl, device, &peaks);
+    text_format(out, "timeline of device %u\n", device);
+    if (timeline_knows(tl, FIGURE_DEVICE_USE)) {
+        line_bytes(out, "peak of the device", peaks.reserved.bytes);
+        line_bytes(out, "at the end", peaks.at_end.reserved);
+    }
+    line_figure(out, "peak allocated", timeline_knows(tl, FIGURE_ALLOCATED), peaks.allocated.bytes);
+    line_figure(out, "peak active", timeline_knows(tl, FIGURE_ACTIVE), peaks.active.bytes);
+    line_figure(out, "peak requested", timeline_knows(tl, FIGURE_REQUESTED), peaks.requested.bytes);
+    line_figure(out, "peak reserved", timeline_knows(tl, FIGURE_RESERVED), peaks.reserved.bytes);
+    line_figure(out, "allocated at the end", timeline_knows(tl, FIGURE_ALLOCATED),
+                peaks.at_end.allocated);
+}
+
+static void write_timeline(const struct timeline *tl, struct text *out) {
+    bool has_memory[UINT8_MAX + 1] = {false};
+    for (size_t i = 0; i < tl->blocks.count; i++)
+        has_memory[tl->blocks.at[i].device] = true;
+    for (size_t i = 0; i < tl->segments.count; i++)
+        has_memory[tl->segments.at[i].device] = true;
+    for (unsigned d = 0; d <= UINT8_MAX; d++)
+        if (has_memory[d])
+            write_timeline_device(tl, (uint8_t)d, out);
+    if (tl->blocks.count + tl->segments.count == 0)
+        text_add(out, "no memory of a device is recorded in it\n");
+    source_note(tl, out);
+}
+
 static void write_report(const char *path, const struct trace_facts *f, const struct timeline *tl,
                          struct text *out) {
     text_format(out, "%s: %s, %llu bytes", path, f->kind, (unsigned long long)f->bytes);
@@ -211,7 +340,10 @@ static void write_report(const char *path, const struct trace_facts *f, const st
     }
     for (size_t i = 0; i < f->devices.count; i++)
         write_device(&f->devices.at[i], out);
-    if (f->devices.count == 0)
+    if (f->figures.count > 0) {
+        write_figures(f, out);
+        write_timeline(tl, out);
+    } else if (f->devices.count == 0)
         text_add(out, "no events were recorded: the state is all there is; "
                       "torch.cuda.memory._record_memory_history() before the model is built\n"
                       "records them\n");

@@ -76,6 +76,7 @@ static bool make_facts(const struct cli *cli, const struct source_result *result
                                      .param_count = info->params.count,
                                      .estimate = has_defaults(info) ? info->estimate : NULL,
                                      .note = info->notes.count ? text_get(&facts->notes) : NULL,
+                                     .device_ordinal = timeline_main_device(result->timeline),
                                      .alloc_settings = cli->source.alloc_settings};
     if (result->is_scenario) {
         facts->run.framework = result->framework->name;
@@ -145,7 +146,8 @@ static bool find_room(const struct cli *cli, const struct source_result *result,
                          cli->at ? "--at" : "--need");
     if (!moment_is_asked(cli) && result->timeline->ooms.count == 0)
         return true;
-    if (!moment_report(cli, result->timeline, 0, settings, room, err))
+    if (!moment_report(cli, result->timeline, timeline_main_device(result->timeline), settings,
+                       room, err))
         return false;
     room->options.is_brief = !moment_is_asked(cli);
     facts->run.room = room;

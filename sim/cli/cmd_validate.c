@@ -41,7 +41,7 @@ static_assert(sizeof meanings / sizeof meanings[0] == ALIGNMENT_DIFFERENCE_COUNT
 static void write_meaning(const struct cli *cli, const struct source_result *simulated,
                           const struct comparison *comparison, struct text *out) {
     enum alignment_difference kind = comparison->alignment.first;
-    if (compare_is_equal(comparison))
+    if (compare_is_equal(comparison) || comparison->level != COMPARE_REQUESTS)
         return;
     if (comparison->place.is_done)
         text_add(out, "placement: the card's allocator put a block elsewhere, or took other "
@@ -78,7 +78,7 @@ static int compare(const struct cli *cli, const struct source_result *simulated,
                    const struct timeline *real) {
     struct error err = {0};
     struct comparison comparison;
-    if (!compare_find(simulated->timeline, 0, real, 0, &comparison, &err))
+    if (!compare_find(simulated->timeline, 0, real, timeline_main_device(real), &comparison, &err))
         return cli_fail(&err);
     if (!cli->source.allocator && !recorded_place_find(simulated, &comparison, &err)) {
         compare_fini(&comparison);

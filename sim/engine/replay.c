@@ -418,9 +418,7 @@ static bool try_frameworks(const struct timeline *real, const struct replay_conf
 
 static bool check_reproducible(const struct timeline *real, const struct replay_config *config,
                                struct error *err) {
-    static const uint32_t need =
-        TIMELINE_HAS_ADDRESS | TIMELINE_HAS_BLOCK_BYTES | TIMELINE_HAS_SEGMENTS;
-    if ((real->has & need) != need)
+    if (!timeline_knows(real, FIGURE_PLACEMENT))
         return error_set(err, ERROR_BAD_INPUT,
                          "the trace does not tell addresses and segments: only a replay with "
                          "settings of one's own is possible");

@@ -207,7 +207,8 @@ static void write_peak(struct chart *c) {
     uint32_t event = c->peaks.allocated.event;
     uint32_t column = event == TIMELINE_NONE ? 0 : curve_column_of(&c->curve, event);
     char bytes[UNITS_TEXT_BYTES];
-    text_format(&note, "peak %s allocated", units_format_bytes(c->peaks.allocated.bytes, bytes));
+    text_format(&note, "peak %s %s", units_format_bytes(c->peaks.allocated.bytes, bytes),
+                timeline_knows(c->tl, FIGURE_ALLOCATED) ? "allocated" : "in use");
     if (phase_at(c->tl, c->options.device, event) != TIMELINE_NONE) {
         text_add(&note, ", ");
         phase_path(c->tl, phase_at(c->tl, c->options.device, event), &note);
@@ -302,7 +303,10 @@ static void write_legend(struct chart *c) {
             write_legend_entry(c, &line, band, c->peaks.at_allocated.by_category[band]);
     trim_blanks(c->out);
     text_add(c->out, "\n");
-    text_format(c->out, "%*s%s reserved%s, at most %s", LABEL_WIDTH + 1, "", sign(c, SIGN_RESERVED),
+    if (!(c->tl->has & TIMELINE_HAS_SEGMENTS))
+        return;
+    text_format(c->out, "%*s%s %s%s, at most %s", LABEL_WIDTH + 1, "", sign(c, SIGN_RESERVED),
+                timeline_knows(c->tl, FIGURE_DEVICE_USE) ? "used of the device" : "reserved",
                 c->outside ? " and outside" : "",
                 units_format_bytes(c->outside + c->peaks.reserved.bytes, bytes));
     if (c->peaks.has_device)

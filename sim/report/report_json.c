@@ -107,16 +107,23 @@ static void add_head(struct json *j, const struct report *r) {
     json_u64(j, "warnings", r->tl->warnings);
 }
 
+static void add_figure(struct json *j, const struct report *r, enum timeline_figure figure,
+                       const char *key, uint64_t bytes) {
+    if (timeline_knows(r->tl, figure))
+        json_u64(j, key, bytes);
+    else
+        json_null(j, key);
+}
+
 static void add_peak(struct json *j, const struct report *r) {
     const struct peaks *p = &r->peaks;
     json_object(j, "peak");
-    json_u64(j, "allocated_bytes", p->allocated.bytes);
-    json_u64(j, "active_bytes", p->active.bytes);
-    json_u64(j, "requested_bytes", p->requested.bytes);
-    if (r->tl->has & TIMELINE_HAS_SEGMENTS)
-        json_u64(j, "reserved_bytes", p->reserved.bytes);
-    else
-        json_null(j, "reserved_bytes");
+    add_figure(j, r, FIGURE_ALLOCATED, "allocated_bytes", p->allocated.bytes);
+    add_figure(j, r, FIGURE_ACTIVE, "active_bytes", p->active.bytes);
+    add_figure(j, r, FIGURE_REQUESTED, "requested_bytes", p->requested.bytes);
+    add_figure(j, r, FIGURE_RESERVED, "reserved_bytes", p->reserved.bytes);
+    if (timeline_knows(r->tl, FIGURE_DEVICE_USE))
+        json_u64(j, "device_used_bytes", p->reserved.bytes);
     add_event(j, "event", p->allocated.event);
     json_u64(j, "time_ns", peak_time_ns(r->tl, p->allocated.event));
     add_place(j, "phase", r, p->allocated.event);
@@ -165,15 +172,15 @@ static void add_steps(struct json *j, const struct report *r) {
     for (size_t i = 0; i < r->steps.rows.count; i++) {
         const struct step *s = &r->steps.rows.at[i];
         json_object(j, NULL);
-        json_u64(j, "allocated_peak_bytes", s->allocated_peak);
-        json_u64(j, "active_peak_bytes", s->active_peak);
-        json_u64(j, "reserved_peak_bytes", s->reserved_peak);
-        json_u64(j, "requested_peak_bytes", s->requested_peak);
-        json_u64(j, "own_peak_bytes", s->own_allocated_peak);
-        json_u64(j, "own_reserved_peak_bytes", s->own_reserved_peak);
+        add_figure(j, r, FIGURE_ALLOCATED, "allocated_peak_bytes", s->allocated_peak);
+        add_figure(j, r, FIGURE_ACTIVE, "active_peak_bytes", s->active_peak);
+        add_figure(j, r, FIGURE_RESERVED, "reserved_peak_bytes", s->reserved_peak);
+        add_figure(j, r, FIGURE_REQUESTED, "requested_peak_bytes", s->requested_peak);
+        add_figure(j, r, FIGURE_ALLOCATED, "own_peak_bytes", s->own_allocated_peak);
+        add_figure(j, r, FIGURE_RESERVED, "own_reserved_peak_bytes", s->own_reserved_peak);
         add_event(j, "own_peak_event", s->own_peak_event);
         add_place(j, "own_peak_phase", r, s->own_peak_event);
-        json_u64(j, "allocated_end_bytes", s->allocated_end);
+        add_figure(j, r, FIGURE_ALLOCATED, "allocated_end_bytes", s->allocated_end);
         report_json_step(r->tl, r->device, s, r->steps.rows.count, j);
         json_bool(j, "complete", s->is_complete);
         json_end(j);

@@ -9,6 +9,7 @@
 #include "format.h"
 #include "report.h"
 #include "room_report.h"
+#include "source_note.h"
 #include "text.h"
 #include "timeline.h"
 #include "units.h"
@@ -129,7 +130,8 @@ static void write_head(const struct report *r, uint32_t width, struct text *out)
     add_fact("framework", report_framework(r), out);
     const char *settings = r->run->alloc_settings ? r->run->alloc_settings
                                                   : timeline_text(r->tl, r->tl->alloc_settings);
-    add_fact("allocator", *settings ? settings : "default settings", out);
+    if (*settings || timeline_knows(r->tl, FIGURE_PLACEMENT)) /* poor sources do not tell */
+        add_fact("allocator", *settings ? settings : "default settings", out);
     add_fact("source", timeline_text(r->tl, r->tl->source_kind), out);
     write_params(r, width, out);
     if (r->tl->warnings > 0) {
@@ -224,6 +226,14 @@ static void write_bytes_row(const char *name, uint64_t bytes, const char *remark
     text_add(out, "\n");
 }
 
+static void write_figure(const struct report *r, enum timeline_figure figure, const char *name,
+                         const struct peak *p, struct text *out) {
+    if (timeline_knows(r->tl, figure))
+        write_peak_row(r, name, p, out);
+    else
+        text_format(out, "  %-22s unknown to the source\n", name);
+}
+
 static void write_peaks(const struct report *r, struct text *out) {
     const struct peaks *p = &r->peaks;
     size_t line = out->length + 1;
@@ -231,29 +241,34 @@ static void write_peaks(const struct report *r, struct text *out) {
     format_pad(out, line, NAME_WIDTH);
     format_bytes_head(out);
     text_add(out, "   first reached in\n");
-    write_peak_row(r, "allocated", &p->allocated, out);
-    write_peak_row(r, "active", &p->active, out);
-    write_peak_row(r, "requested", &p->requested, out);
-    if (r->tl->has & TIMELINE_HAS_SEGMENTS)
-        write_peak_row(r, "reserved", &p->reserved, out);
-    else
-        add_line(out, "  reserved               unknown to the source");
+    if (timeline_knows(r->tl, FIGURE_DEVICE_USE))
+        write_peak_row(r, "used of the device", &p->reserved, out);
+    write_figure(r, FIGURE_ALLOCATED, "allocated", &p->allocated, out);
+    write_figure(r, FIGURE_ACTIVE, "active", &p->active, out);
+    write_figure(r, FIGURE_REQUESTED, "requested", &p->requested, out);
+    write_figure(r, FIGURE_RESERVED, "reserved", &p->reserved, out);
     if (!p->has_device)
         return;
-    write_bytes_row("context, libraries", p->context_bytes,
-                    r->run->context_is_given
-                        ? "outside the allocator (given with the device)"
-                        : "outside the allocator (estimate of the device preset)",
-                    out);
-    write_bytes_row("device", p->device_bytes, "reserved + context", out);
+    if (!timeline_knows(r->tl, FIGURE_DEVICE_USE))
+        write_bytes_row("context, libraries", p->context_bytes,
+                        r->run->context_is_given
+                            ? "outside the allocator (given with the device)"
+                            : "outside the allocator (estimate of the device preset)",
+                        out);
+    if (!timeline_knows(r->tl, FIGURE_DEVICE_USE))
+        write_bytes_row("device", p->device_bytes, "reserved + context", out);
     write_bytes_row("device total", p->total_bytes, "", out);
 }
 
 static void write_fragmentation(const struct report *r, struct text *out) {
     const struct fragmentation_pool *f = &r->fragmentation.all;
+    if (timeline_knows(r->tl, FIGURE_DEVICE_USE))
+        return;
     add_line(out, "\nat the peak of allocated");
     if (!r->fragmentation.is_known) {
-        add_line(out, "  reserved               unknown to the source");
+        add_line(out, timeline_knows(r->tl, FIGURE_RESERVED)
+                          ? "  unused, free blocks    unknown to the source"
+                          : "  reserved               unknown to the source");
         return;
     }
     write_bytes_row("reserved", f->reserved_bytes, "", out);
@@ -386,10 +401,11 @@ static void write_blocks(const struct report *r, struct text *out) {
 
 static void write_step(const struct report *r, size_t index, struct text *out) {
     const struct step *s = &r->steps.rows.at[index];
+    bool has_reserved = timeline_knows(r->tl, FIGURE_RESERVED);
     char a[UNITS_TEXT_BYTES], b[UNITS_TEXT_BYTES], c[UNITS_TEXT_BYTES];
     text_format(out, "  step %-4zu %18s %18s %18s   ", index + 1,
                 units_format_grouped(s->allocated_peak, a),
-                units_format_grouped(s->reserved_peak, b),
+                has_reserved ? units_format_grouped(s->reserved_peak, b) : "unknown",
                 units_format_grouped(s->own_allocated_peak, c));
     if (s->own_peak_event == TIMELINE_NONE)
         text_add(out, "at its beginning");
@@ -399,7 +415,7 @@ static void write_step(const struct report *r, size_t index, struct text *out) {
 }
 
 static void write_steps(const struct report *r, struct text *out) {
-    if (r->steps.rows.count == 0)
+    if (r->steps.rows.count == 0 || !timeline_knows(r->tl, FIGURE_ALLOCATED))
         return;
     text_format(out, "\n%-11s %18s %18s %18s   its own peak in\n", "steps", "allocated so far",
                 "reserved so far", "allocated, own");
@@ -454,11 +470,14 @@ bool report_text(const struct report *report, const struct report_style *style, 
     write_fragmentation(report, out);
     if (room && !room_report_is_oom(room))
         room_report_text(room, out);
-    write_categories(report, out);
-    write_modules(report, out);
-    write_ops(report, out);
-    write_blocks(report, out);
+    if (!timeline_knows(report->tl, FIGURE_DEVICE_USE)) {
+        write_categories(report, out);
+        write_modules(report, out);
+        write_ops(report, out);
+        write_blocks(report, out);
+    }
     write_steps(report, out);
     write_hints(report, out);
+    source_note(report->tl, out);
     return !out->failed || error_host_memory(err);
 }

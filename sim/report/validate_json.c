@@ -19,13 +19,20 @@ static void add_value(struct json *j, const char *key, struct compare_value v) {
     json_end(j);
 }
 
-/* Reserved is null when a source does not know its segments. */
-static void add_reserved(struct json *j, const char *key, const struct comparison *c,
-                         struct compare_value v) {
-    if (c->has_reserved)
+static const char *const levels[] = {
+    [COMPARE_REQUESTS] = "requests", [COMPARE_TOTALS] = "totals", [COMPARE_DEVICE] = "device"};
+
+/* What a source does not know is null. */
+static void add_known(struct json *j, const char *key, bool is_known, struct compare_value v) {
+    if (is_known)
         add_value(j, key, v);
     else
         json_null(j, key);
+}
+
+static void add_reserved(struct json *j, const char *key, const struct comparison *c,
+                         struct compare_value v) {
+    add_known(j, key, c->has_reserved, v);
 }
 
 static void add_text(struct json *j, const char *key, const char *value) {
@@ -160,9 +167,9 @@ static void add_steps(struct json *j, const struct comparison *c) {
     json_array(j, "steps");
     for (size_t i = 0; i < c->steps.count; i++) {
         json_object(j, NULL);
-        add_value(j, "allocated_peak", c->steps.at[i].allocated_peak);
+        add_known(j, "allocated_peak", c->has_allocated, c->steps.at[i].allocated_peak);
         add_reserved(j, "reserved_peak", c, c->steps.at[i].reserved_peak);
-        add_value(j, "own_peak", c->steps.at[i].own_peak);
+        add_known(j, "own_peak", c->has_allocated, c->steps.at[i].own_peak);
         json_end(j);
     }
     json_end(j);
@@ -179,6 +186,11 @@ static void add_window(struct json *j, const struct comparison *c) {
     json_u64(j, "first_request", c->window.first_request);
     json_u64(j, "step", c->window_step);
     json_u64(j, "places", c->window.places);
+    if (!timeline_knows(c->real.tl, FIGURE_PLACEMENT)) { /* one sum at best */
+        json_null(j, "alive_before");
+        json_end(j);
+        return;
+    }
     json_object(j, "alive_before");
     json_u64(j, "real", c->alive.real);
     json_u64(j, "simulated", c->alive.simulated);
@@ -210,24 +222,34 @@ void validate_json(const struct comparison *comparison, double tolerance, struct
     json_begin(&j, out);
     json_object(&j, NULL);
     json_bool(&j, "equal", compare_is_equal(comparison));
+    json_text(&j, "level", levels[comparison->level]);
     if (tolerance >= 0) {
         json_double(&j, "tolerance", tolerance);
         json_bool(&j, "within_tolerance", compare_is_within(comparison, tolerance));
     }
-    add_requests(&j, comparison);
-    add_window(&j, comparison);
-    add_place(&j, comparison);
-    if (comparison->place.is_done)
-        json_null(&j, "first_divergence");
-    else
-        add_divergence(&j, comparison);
+    if (comparison->level == COMPARE_REQUESTS) {
+        add_requests(&j, comparison);
+        add_window(&j, comparison);
+        add_place(&j, comparison);
+        if (comparison->place.is_done)
+            json_null(&j, "first_divergence");
+        else
+            add_divergence(&j, comparison);
+    }
     json_object(&j, "peak");
-    add_value(&j, "allocated", comparison->allocated);
-    add_value(&j, "active", comparison->active);
-    add_reserved(&j, "reserved", comparison, comparison->reserved);
+    if (comparison->level == COMPARE_DEVICE)
+        add_value(&j, "device", comparison->device);
+    add_known(&j, "allocated", comparison->has_allocated, comparison->allocated);
+    add_known(&j, "active", comparison->has_active, comparison->active);
+    add_known(&j, "reserved", comparison->has_reserved, comparison->reserved);
     json_end(&j);
-    json_double(&j, "curve_distance", comparison->curve_distance);
-    add_steps(&j, comparison);
+    if (comparison->level == COMPARE_REQUESTS) {
+        if (comparison->has_allocated)
+            json_double(&j, "curve_distance", comparison->curve_distance);
+        else
+            json_null(&j, "curve_distance");
+        add_steps(&j, comparison);
+    }
     json_end(&j);
     json_finish(&j);
 }

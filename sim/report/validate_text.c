@@ -33,21 +33,31 @@ static void write_value(const char *name, struct compare_value v, struct text *o
     text_add(out, "\n");
 }
 
+static void write_known(const char *name, bool is_known, struct compare_value v, struct text *out) {
+    if (is_known)
+        write_value(name, v, out);
+    else
+        text_format(out, "  %-14sunknown to a source\n", name);
+}
+
 static void write_peaks(const struct comparison *c, struct text *out) {
     text_format(out, "\n%-14s%20s%20s    %-18s%11s\n", "peaks", "real bytes", "simulated bytes",
                 "error bytes", "error");
-    write_value("allocated", c->allocated, out);
-    write_value("active", c->active, out);
-    if (c->has_reserved)
-        write_value("reserved", c->reserved, out);
-    else
-        text_add(out, "  reserved      unknown to a source\n");
+    if (c->level == COMPARE_DEVICE)
+        write_value("device", c->device, out);
+    write_known("allocated", c->has_allocated, c->allocated, out);
+    write_known("active", c->has_active, c->active, out);
+    write_known("reserved", c->has_reserved, c->reserved, out);
+    if (c->level != COMPARE_REQUESTS)
+        return;
     if (c->place.is_done) {
         text_add(out, "  without the driver's addresses and the recorded start, as the simulation "
                       "alone has it:\n");
         write_value("allocated", c->own_allocated, out);
         write_value("reserved", c->own_reserved, out);
     }
+    if (!c->has_allocated)
+        return;
     text_format(
         out,
         "  curve distance %.6f (area between the curves of allocated over that of the real one)\n",
@@ -64,10 +74,12 @@ static void write_steps(const struct comparison *c, struct text *out) {
     for (size_t i = 0; i < c->steps.count; i++) {
         const struct compare_step *s = &c->steps.at[i];
         text_format(out, "  step %zu\n", i + 1);
-        write_value("allocated", s->allocated_peak, out);
+        if (c->has_allocated)
+            write_value("allocated", s->allocated_peak, out);
         if (c->has_reserved)
             write_value("reserved", s->reserved_peak, out);
-        write_value("own peak", s->own_peak, out);
+        if (c->has_allocated)
+            write_value("own peak", s->own_peak, out);
     }
 }
 
@@ -231,7 +243,10 @@ static void write_window(const struct comparison *c, struct text *out) {
     if (c->window.places > 1)
         text_format(out, ", the last of %" PRIu32 " places where its requests stand",
                     c->window.places);
-    text_format(out, "\nalive before %s real (%s B), %s simulated (%s B); %s of one size\n",
+    text_add(out, "\n");
+    if (!timeline_knows(c->real.tl, FIGURE_PLACEMENT)) /* what lived before is one sum at best */
+        return;
+    text_format(out, "alive before %s real (%s B), %s simulated (%s B); %s of one size\n",
                 units_format_grouped(alive->real, real),
                 units_format_grouped(alive->real_bytes, real_bytes),
                 units_format_grouped(alive->simulated, simulated),
@@ -257,13 +272,21 @@ static void write_scope(const struct comparison *c, struct text *out) {
         write_window(c, out);
     if (c->place.is_done)
         write_place(c, out);
-    else if (c->simulated.is_window || c->real.is_window)
+    else if ((c->simulated.is_window || c->real.is_window) && s->sizes_are_requested && s->frees)
         text_add(out, "compared     requests and frees\n");
     else if (!s->streams || !s->segments || !s->offsets || !s->sizes_are_requested)
-        text_format(out, "compared     %s, frees%s%s%s; the rest is unknown to a source\n",
+        text_format(out, "compared     %s%s%s%s%s; the rest is unknown to a source\n",
                     s->sizes_are_requested ? "requested sizes" : "block sizes",
-                    s->streams ? ", streams" : "", s->segments ? ", segments" : "",
-                    s->offsets ? ", offsets" : "");
+                    s->frees ? ", frees" : "", s->streams ? ", streams" : "",
+                    s->segments ? ", segments" : "", s->offsets ? ", offsets" : "");
+}
+
+static void write_level(enum compare_level level, struct text *out) {
+    text_add(out,
+             level == COMPARE_DEVICE
+                 ? "compared     the device's peak alone: the source samples what all programs "
+                   "had of it;\n             simulated: reserved, and the context of one program\n"
+                 : "compared     peaks alone: the source tells no requests\n");
 }
 
 void validate_text(const struct comparison *comparison, double tolerance, struct text *out) {
@@ -274,6 +297,11 @@ void validate_text(const struct comparison *comparison, double tolerance, struct
                     compare_is_within(comparison, tolerance) ? "within" : "outside",
                     100 * tolerance);
     text_add(out, "\n");
+    if (comparison->level != COMPARE_REQUESTS) {
+        write_level(comparison->level, out);
+        write_peaks(comparison, out);
+        return;
+    }
     write_requests(comparison, out);
     write_scope(comparison, out);
     write_peaks(comparison, out);

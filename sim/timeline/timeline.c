@@ -84,6 +84,34 @@ const char *timeline_text(const struct timeline *tl, uint32_t string) {
     return strtab_text(&tl->strings, string);
 }
 
+bool timeline_knows(const struct timeline *tl, enum timeline_figure figure) {
+    static const struct {
+        uint32_t needs, excludes; /* enum timeline_has */
+    } rules[] = {
+        [FIGURE_ALLOCATED] = {TIMELINE_HAS_BLOCK_BYTES, 0},
+        [FIGURE_ACTIVE] = {TIMELINE_HAS_BLOCK_BYTES, TIMELINE_NO_COMPLETIONS},
+        [FIGURE_REQUESTED] = {TIMELINE_HAS_REQUESTED, 0},
+        [FIGURE_RESERVED] = {TIMELINE_HAS_SEGMENTS, TIMELINE_DEVICE_USE},
+        [FIGURE_PLACEMENT] = {TIMELINE_HAS_ADDRESS | TIMELINE_HAS_BLOCK_BYTES |
+                                  TIMELINE_HAS_SEGMENTS,
+                              TIMELINE_SUMS_BLOCKS | TIMELINE_SUMS_SEGMENTS},
+        [FIGURE_DEVICE_USE] = {TIMELINE_HAS_SEGMENTS | TIMELINE_DEVICE_USE, 0},
+    };
+    return (tl->has & rules[figure].needs) == rules[figure].needs &&
+           (tl->has & rules[figure].excludes) == 0;
+}
+
+uint8_t timeline_main_device(const struct timeline *tl) {
+    uint32_t blocks[UINT8_MAX + 1] = {0};
+    uint8_t best = 0;
+    for (size_t i = 0; i < tl->blocks.count; i++)
+        blocks[tl->blocks.at[i].device]++;
+    for (unsigned d = 1; d <= UINT8_MAX; d++)
+        if (blocks[d] > blocks[best])
+            best = (uint8_t)d;
+    return best;
+}
+
 static const struct {
     const char *name;
     bool is_request;

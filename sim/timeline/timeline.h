@@ -47,7 +47,8 @@ enum event_kind {
         EVENT_KIND_COUNT
 };
 
-#define TIMELINE_NONE UINT32_MAX /* no such event, block, segment, phase */
+#define TIMELINE_NONE UINT32_MAX       /* no such event, block, segment, phase */
+#define TIMELINE_NO_ADDRESS UINT64_MAX /* of one block or segment, where the source does not tell */
 
 struct timeline_event {
     uint64_t time_ns; /* host clock; since the start (simulation) or since 1970 (traces) */
@@ -135,7 +136,25 @@ enum timeline_has {
     TIMELINE_HAS_STACK = 1 << 8,
     TIMELINE_HAS_PHASE = 1 << 9,
     TIMELINE_HAS_DEVICE = 1 << 10,
-    TIMELINE_HAS_HISTORY = 1 << 11 /* events were recorded; off: a single state */
+    TIMELINE_HAS_HISTORY = 1 << 11, /* events were recorded; off: a single state */
+    /* What poor sources lack; most sources need not speak of it. Blocks (segments) that are the
+     * differences between totals, or versions of a tensor: not each of them is an allocation */
+    TIMELINE_SUMS_BLOCKS = 1 << 16,
+    TIMELINE_SUMS_SEGMENTS = 1 << 17,
+    TIMELINE_DEVICE_USE = 1 << 18,     /* reserved is what all programs had of the device */
+    TIMELINE_FREES_BY_SIZE = 1 << 19,  /* a free names no block: it ends the newest of its size */
+    TIMELINE_NO_COMPLETIONS = 1 << 20, /* each stands behind its request: active is unknown */
+    TIMELINE_RELATIVE = 1 << 21        /* what lived before the first event is unknown, not zero */
+};
+
+/* The sums of counters.h, as far as a source tells them. */
+enum timeline_figure {
+    FIGURE_ALLOCATED,
+    FIGURE_ACTIVE,
+    FIGURE_REQUESTED,
+    FIGURE_RESERVED,   /* of the program's allocator */
+    FIGURE_PLACEMENT,  /* which block lies where in which segment */
+    FIGURE_DEVICE_USE, /* `reserved` is this, not that of an allocator */
 };
 
 struct timeline {
@@ -172,6 +191,11 @@ bool timeline_stream(struct timeline *tl, uint64_t handle, uint16_t *index);
 /* Interns a text; 0 (none) when host memory is exhausted. */
 uint32_t timeline_string(struct timeline *tl, const char *text);
 const char *timeline_text(const struct timeline *tl, uint32_t string);
+
+bool timeline_knows(const struct timeline *tl, enum timeline_figure figure);
+/* The device that a reader who names none means: the one with the most blocks; a rank of a run on
+ * several cards has no other. */
+uint8_t timeline_main_device(const struct timeline *tl);
 
 bool event_is_request(enum event_kind kind);
 const char *event_kind_name(enum event_kind kind);

@@ -161,7 +161,7 @@ static bool take_addresses(const struct timeline *tl, struct spans live[DEVICES]
                            struct error *err) {
     const struct timeline_block *b = &tl->blocks.at[i];
     struct span span = {.start = b->address, .value = i};
-    if (b->block_bytes == 0)
+    if (b->block_bytes == 0 || b->address == TIMELINE_NO_ADDRESS)
         return true;
     if (!checked_add(b->address, b->block_bytes, &span.end))
         return error_set(err, ERROR_BAD_INPUT,
@@ -188,7 +188,8 @@ static bool walk_addresses(const struct timeline *tl, struct spans live[DEVICES]
         if (e->kind != EVENT_FREE_COMPLETED)
             continue;
         const struct timeline_block *b = &tl->blocks.at[e->ref];
-        if (!spans_cut(&live[b->device], b->address, b->address + b->block_bytes))
+        if (b->address != TIMELINE_NO_ADDRESS &&
+            !spans_cut(&live[b->device], b->address, b->address + b->block_bytes))
             return error_host_memory(err);
     }
     return true;

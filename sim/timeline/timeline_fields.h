@@ -45,7 +45,8 @@ struct timeline_field {
     uint8_t bytes; /* 1, 2, 4, 8 */
     uint8_t type;  /* enum timeline_field_type */
     uint8_t
-        target; /* the table that an index or a plain number points into; else TIMELINE_TABLE_COUNT */
+        /* the table that an index or a plain number points into; else TIMELINE_TABLE_COUNT */
+        target;
     /* of an INDEX: an event that names this row, of this kind; else EVENT_KIND_COUNT */
     uint8_t link;
 };

@@ -20,6 +20,13 @@ static void add_if(const struct timeline *tl, uint32_t has, uint64_t value, stru
         text_number(out, value);
 }
 
+static void add_figure(const struct timeline *tl, enum timeline_figure figure, uint64_t value,
+                       struct text *out) {
+    text_add(out, ",");
+    if (timeline_knows(tl, figure))
+        text_number(out, value);
+}
+
 static void add_text(const char *s, struct text *out) {
     text_add(out, ",");
     csv_field(out, s);
@@ -97,15 +104,18 @@ static void add_row(const struct timeline *tl, uint32_t index, const struct coun
     add_text(event_kind_name((enum event_kind)e->kind), out);
     text_add(out, ",");
     text_number(out, e->bytes);
-    add_if(tl, TIMELINE_HAS_ADDRESS, e->address, out);
+    if (e->address == TIMELINE_NO_ADDRESS)
+        text_add(out, ",");
+    else
+        add_if(tl, TIMELINE_HAS_ADDRESS, e->address, out);
     if (e->kind <= EVENT_FREE_COMPLETED || e->kind == EVENT_STREAM_USE)
         add_block(tl, e->ref, out);
     else
         add_other(tl, e, out);
-    add_if(tl, TIMELINE_HAS_BLOCK_BYTES, c->allocated, out);
-    add_if(tl, TIMELINE_HAS_BLOCK_BYTES, c->active, out);
-    add_if(tl, TIMELINE_HAS_REQUESTED, c->requested, out);
-    add_if(tl, TIMELINE_HAS_SEGMENTS, c->reserved, out);
+    add_figure(tl, FIGURE_ALLOCATED, c->allocated, out);
+    add_figure(tl, FIGURE_ACTIVE, c->active, out);
+    add_figure(tl, FIGURE_REQUESTED, c->requested, out);
+    add_figure(tl, FIGURE_RESERVED, c->reserved, out);
     text_add(out, "\n");
 }
 

@@ -57,11 +57,13 @@ static void add_counters(struct writing *w, uint8_t device, uint64_t time_ns, bo
     if (w->tl->has & TIMELINE_HAS_BLOCK_BYTES) {
         if (all || t->allocated != t->now.allocated)
             add_counter(w, device, time_ns, "allocated", t->now.allocated);
-        if (all || t->active != t->now.active)
+        if ((all || t->active != t->now.active) && timeline_knows(w->tl, FIGURE_ACTIVE))
             add_counter(w, device, time_ns, "active", t->now.active);
     }
     if ((w->tl->has & TIMELINE_HAS_SEGMENTS) && (all || t->reserved != t->now.reserved))
-        add_counter(w, device, time_ns, "reserved", t->now.reserved);
+        add_counter(w, device, time_ns,
+                    timeline_knows(w->tl, FIGURE_DEVICE_USE) ? "used" : "reserved",
+                    t->now.reserved);
     t->allocated = t->now.allocated;
     t->active = t->now.active;
     t->reserved = t->now.reserved;

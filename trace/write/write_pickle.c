@@ -89,8 +89,7 @@ static bool fill(struct snapshot_out *s, struct text *out, struct error *err) {
 
 static bool write(const struct timeline *tl, struct text *out, struct text *losses,
                   struct error *err) {
-    const uint32_t needed = TIMELINE_HAS_ADDRESS | TIMELINE_HAS_BLOCK_BYTES | TIMELINE_HAS_SEGMENTS;
-    if ((tl->has & needed) != needed)
+    if (!timeline_knows(tl, FIGURE_PLACEMENT))
         return error_set(
             err, ERROR_BAD_INPUT,
             "a snapshot is made of addresses, blocks and segments, and this source does "

@@ -9,15 +9,14 @@
 #include "timeline.h"
 #include "xalloc.h"
 
-static bool build_tracks(struct app *app, const struct app_options *options,
-                         const struct timeline *first, const struct timeline *second,
-                         struct error *err) {
-    if (!track_build(&app->a, first, options->device, err))
+static bool build_tracks(struct app *app, const struct timeline *first,
+                         const struct timeline *second, struct error *err) {
+    if (!track_build(&app->a, first, timeline_main_device(first), err))
         return false;
     streams_cursor_init(&app->blocks_a, &app->a.streams);
     if (!second)
         return true;
-    if (!track_build(&app->b, second, options->device, err) ||
+    if (!track_build(&app->b, second, timeline_main_device(second), err) ||
         !align_build(&app->align, first, second, err))
         return false;
     streams_cursor_init(&app->blocks_b, &app->b.streams);
@@ -68,7 +67,7 @@ struct app *app_create(const struct app_options *options, const struct timeline 
     } else {
         app->font = font_create(options->font, err);
     }
-    if (!app->font || !build_tracks(app, options, first, second, err)) {
+    if (!app->font || !build_tracks(app, first, second, err)) {
         app_destroy(app);
         return NULL;
     }

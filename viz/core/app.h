@@ -27,7 +27,6 @@ struct app_options {
     enum theme_id theme;
     const struct palette *palette; /* copied; NULL: the usual one */
     enum language language;
-    uint8_t device;
     const char *font;   /* FILE[:face]; NULL: the usual ones */
     bool embedded_font; /* only that: the same pixels everywhere */
     bool picture;       /* for a file: no hints, the cursor marks the peak */

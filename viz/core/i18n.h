@@ -14,8 +14,10 @@ enum language { LANGUAGE_ENGLISH, LANGUAGE_CHINESE };
     X(PEAK, "peak", "峰值") \
     X(PEAK_ALLOCATED, "peak allocated", "已分配峰值") \
     X(PEAK_RESERVED, "peak reserved", "已保留峰值") \
+    X(PEAK_DEVICE_USE, "peak used of device", "设备占用峰值") \
     X(ALLOCATED, "allocated", "已分配") \
     X(RESERVED, "reserved", "已保留") \
+    X(DEVICE_USE, "used of device", "设备占用") \
     X(CAPACITY, "capacity", "容量") \
     X(HEADROOM, "headroom", "余量") \
     X(OVER_BY, "over by", "超出") \

@@ -138,12 +138,16 @@ static void draw_limits(struct legend *l, int bottom) {
     if (app->a.reserved_known) {
         uint64_t unused = l->a.reserved > l->a.total ? l->a.reserved - l->a.total : 0;
         uint64_t other = l->b.reserved > l->b.total ? l->b.reserved - l->b.total : 0;
-        draw_limit_key(l, KEY_OF_UNUSED);
-        draw_row(l, app_text(app, TEXT_FREE_IN_RESERVED), theme->ink, unused, other,
-                 app->b.reserved_known, NULL);
+        if (app->a.allocated_known) {
+            draw_limit_key(l, KEY_OF_UNUSED);
+            draw_row(l, app_text(app, TEXT_FREE_IN_RESERVED), theme->ink, unused, other,
+                     app->b.reserved_known && app->b.allocated_known, NULL);
+        }
         draw_limit_key(l, KEY_OF_RESERVED);
-        draw_row(l, app_text(app, TEXT_RESERVED), theme->ink, l->a.reserved, l->b.reserved,
-                 app->b.reserved_known, NULL);
+        draw_row(l,
+                 app_text(app, timeline_knows(app->a.tl, FIGURE_DEVICE_USE) ? TEXT_DEVICE_USE
+                                                                            : TEXT_RESERVED),
+                 theme->ink, l->a.reserved, l->b.reserved, app->b.reserved_known, NULL);
     }
     if (app->a.capacity_bytes == 0 || l->y + l->row > bottom)
         return;

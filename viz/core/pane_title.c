@@ -73,10 +73,14 @@ static int draw_figures(struct app *app, struct draw_list *list) {
     right = draw_headroom(app, list, right);
     if (app->a.reserved_known) {
         label_bytes(app->a.lod.peak.reserved_max, text);
-        right = draw_figure(app, list, right, text, app_text(app, TEXT_PEAK_RESERVED), theme->ink);
+        enum text_id name = timeline_knows(app->a.tl, FIGURE_DEVICE_USE) ? TEXT_PEAK_DEVICE_USE
+                                                                         : TEXT_PEAK_RESERVED;
+        right = draw_figure(app, list, right, text, app_text(app, name), theme->ink);
     }
-    label_bytes(app->a.lod.peak.max, text);
-    right = draw_figure(app, list, right, text, app_text(app, TEXT_PEAK_ALLOCATED), theme->ink);
+    if (app->a.allocated_known) {
+        label_bytes(app->a.lod.peak.max, text);
+        right = draw_figure(app, list, right, text, app_text(app, TEXT_PEAK_ALLOCATED), theme->ink);
+    }
     if (app->a.tl->ooms.count > 0)
         right =
             draw_figure(app, list, right, "OOM", app_text(app, TEXT_OUT_OF_MEMORY), theme->warn);

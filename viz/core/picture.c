@@ -16,6 +16,7 @@
 #include "state.h"
 #include "svg.h"
 #include "text.h"
+#include "timeline.h"
 #include "xalloc.h"
 
 enum { SIDE_MIN = 64, SIDE_MAX = 16384 };
@@ -128,7 +129,7 @@ static bool go_to(struct app *app, const struct timeline *tl, const struct timel
                   const struct picture_options *o, struct error *err) {
     uint32_t moment;
     if (o->at) {
-        if (!place_find(tl, overlay, o->device, o->at, &moment, err))
+        if (!place_find(tl, overlay, timeline_main_device(tl), o->at, &moment, err))
             return error_wrap(err, "--at %s", o->at);
         app_go_to(app, moment);
     }
@@ -143,7 +144,6 @@ struct app *picture_app(const struct timeline *tl, const struct timeline *overla
                                   .theme = o->theme,
                                   .palette = o->palette,
                                   .language = o->language,
-                                  .device = o->device,
                                   .font = o->font,
                                   .embedded_font = o->embedded_font,
                                   .below = o->below,

@@ -22,7 +22,6 @@ struct picture_options { /* zero = defaults */
     enum theme_id theme;
     const struct palette *palette; /* NULL: the usual one */
     enum language language;
-    uint8_t device;
     const char *at;     /* place.h; NULL: the peak */
     const char *state;  /* state.h, applied after it; NULL: as at the start */
     const char *font;   /* FILE[:face]; NULL: those of the system, else the embedded one */

@@ -28,6 +28,7 @@ bool track_build(struct track *track, const struct timeline *tl, uint8_t device,
     memset(track, 0, sizeof *track);
     track->tl = tl;
     track->device = device;
+    track->allocated_known = timeline_knows(tl, FIGURE_ALLOCATED);
     track->reserved_known = (tl->has & TIMELINE_HAS_SEGMENTS) != 0;
     if ((tl->has & TIMELINE_HAS_DEVICE) && device < tl->devices.count) {
         track->context_bytes = tl->devices.at[device].context_bytes;

@@ -28,10 +28,10 @@ struct track {
     struct streams streams; /* begun: streams_build */
     struct owners owners;
     struct peaks peaks;
-    ARRAY(uint32_t) lanes[TRACK_LANES]; /* phases by depth, in order of their beginning */
-    uint64_t context_bytes;             /* outside the allocator; 0 where unknown */
-    uint64_t capacity_bytes;            /* 0: unknown */
-    bool reserved_known;
+    ARRAY(uint32_t) lanes[TRACK_LANES];   /* phases by depth, in order of their beginning */
+    uint64_t context_bytes;               /* outside the allocator; 0 where unknown */
+    uint64_t capacity_bytes;              /* 0: unknown */
+    bool allocated_known, reserved_known; /* reserved: or what is used of the device */
 };
 
 bool track_build(struct track *track, const struct timeline *tl, uint8_t device, struct error *err);
