@@ -1,19 +1,25 @@
 /* bench_viewer.c: the viewer on a long timeline, through SDL's software renderer without a display:
  * scripted input at 1600 x 900, each frame timed from its events to what is shown, in
  * processor time.
- * usage: bench_viewer [EVENTS [LIVE]]; a row each: what, figure, limit, figure / limit. Exit 1 when
- * something does not work at all; figures fail nothing. */
+ * usage: bench_viewer make FILE.vrt [EVENTS [LIVE]]   the recording of a made-up run
+ *        bench_viewer run FILE                          a row each: what, figure, limit, figure / limit
+ *        bench_viewer idle                              only the processor time of a window at rest
+ * Exit 1 when something does not work at all; figures fail nothing. */
 #include <SDL.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "app_state.h"
 #include "error.h"
+#include "importer.h"
 #include "sdl_window.h"
 #include "viz_large.h"
+#include "vrt_format.h"
+#include "vrt_write.h"
 
 enum { WIDTH = 1600, HEIGHT = 900, FRAMES = 300 };
 
@@ -171,6 +177,8 @@ static void whole(struct bench *b) {
 
 static void look(struct bench *b, const char *what, float wheel, float bytes) {
     char name[100];
+    push_wheel(3, false); /* elsewhere first: what is there already takes no time */
+    frame(b);
     whole(b);
     push_motion(500, 450);
     for (int i = 0; i < 20; i++) {
@@ -187,17 +195,6 @@ static void look(struct bench *b, const char *what, float wheel, float bytes) {
     rest(b);
 }
 
-static void idle(struct bench *b) {
-    struct error err = {0};
-    while (app_is_busy(b->app))
-        frame(b);
-    double cpu = now_ms(), start = wall_ms();
-    for (int i = 0; i < 2; i++)
-        if (!window_step(b->window, 1000, &err))
-            stop(&err);
-    row("idle: processor time", (now_ms() - cpu) / (wall_ms() - start) * 100, "%", 1);
-}
-
 static void report(struct bench *b, double before) {
     double events = (double)b->tl->events.count;
     qsort(b->all, (size_t)b->count, sizeof *b->all, compare);
@@ -208,31 +205,84 @@ static void report(struct bench *b, double before) {
     row("memory: resident, all of it", (resident_bytes() - before) / events, "B/ev", 120);
 }
 
-int main(int argc, char **argv) {
-    uint32_t events = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 10000000;
-    uint32_t live = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 5000;
+static bool append(void *user, const void *bytes, size_t count, struct error *err) {
+    return fwrite(bytes, 1, count, user) == count ||
+           error_set(err, ERROR_IO_WRITE, "the file cannot be written");
+}
+
+static int make(const char *path, uint32_t events, uint32_t live) {
     struct error err = {0};
-    static struct bench b;
-    double before = resident_bytes(), start = now_ms();
-    if (!getenv("SDL_VIDEODRIVER"))
-        setenv("SDL_VIDEODRIVER", "dummy", 1);
-    b.tl = large_timeline(events, live);
-    printf("%zu events, %zu blocks, made in %.0f ms\n", b.tl->events.count, b.tl->blocks.count,
-           now_ms() - start);
-    printf("%-46s %10s %-5s %8s %6s\n", "what", "value", "", "limit", "of it");
-    struct app_options options = {.width = WIDTH, .height = HEIGHT, .embedded_font = true};
-    start = now_ms();
-    b.app = app_create(&options, b.tl, NULL, &err);
-    b.window = b.app ? window_create(b.app, WIDTH, HEIGHT, &err) : NULL;
-    if (!b.window)
+    struct timeline *tl = large_timeline(events, live);
+    struct vrt_out out = {.write = append, .user = fopen(path, "wb")};
+    if (!out.user)
+        error_set(&err, ERROR_IO_WRITE, "%s cannot be written", path);
+    else if (vrt_write_all(&out, VRT_SIMULATOR, tl, &err) && fclose(out.user) != 0)
+        error_set(&err, ERROR_IO_WRITE, "%s cannot be written", path);
+    timeline_destroy(tl);
+    if (err.code != ERROR_NONE)
         stop(&err);
-    frame(&b);
-    row("first frame after load", now_ms() - start, "ms", 1000);
+    return 0;
+}
+
+static void start(struct bench *b) {
+    struct error err = {0};
+    struct app_options options = {.width = WIDTH, .height = HEIGHT, .embedded_font = true};
+    b->app = app_create(&options, b->tl, NULL, &err);
+    b->window = b->app ? window_create(b->app, WIDTH, HEIGHT, &err) : NULL;
+    if (!b->window)
+        stop(&err);
+    frame(b);
+}
+
+static void end(struct bench *b) {
+    window_destroy(b->window);
+    app_destroy(b->app);
+    timeline_destroy(b->tl);
+}
+
+/* In a real window: SDL's drivers without one look for events every millisecond. */
+static int idle(void) {
+    struct error err = {0};
+    struct bench b = {.tl = large_timeline(100000, 500)};
+    start(&b);
+    while (app_is_busy(b.app))
+        frame(&b);
+    double cpu = now_ms(), begin = wall_ms();
+    while (wall_ms() - begin < 2000)
+        if (!window_step(b.window, 1000, &err))
+            stop(&err);
+    row("idle, in a window: processor time", (now_ms() - cpu) / (wall_ms() - begin) * 100, "%", 1);
+    end(&b);
+    return 0;
+}
+
+static void load(struct bench *b, const char *path) {
+    struct error err = {0};
+    struct stat s;
+    double begin = now_ms();
+    if (!trace_import(path, NULL, &b->tl, NULL, &err))
+        stop(&err);
+    double ms = now_ms() - begin, bytes = stat(path, &s) == 0 ? (double)s.st_size : 0;
+    printf("%zu events, %zu blocks, a file of %.0f MB\n", b->tl->events.count, b->tl->blocks.count,
+           bytes / 1e6);
+    printf("%-46s %10s %-5s %8s %6s\n", "what", "value", "", "limit", "of it");
+    row("load", ms, "ms", 0);
+    row("load: of the file", bytes / 1e3 / ms, "MB/s", 0);
+    row("load: events", (double)b->tl->events.count / 1e3 / ms, "M/s", 0);
+}
+
+static int run(const char *path) {
+    static struct bench b;
+    double before = resident_bytes();
+    load(&b, path);
+    double begin = now_ms();
+    start(&b);
+    row("first frame after load", now_ms() - begin, "ms", 1000);
     rest(&b);
     row("all its blocks", b.rest_ms, "ms", 0);
     while (app_is_busy(b.app))
         frame(&b);
-    row("the index of blocks too", now_ms() - start, "ms", 0);
+    row("the index of blocks too", now_ms() - begin, "ms", 0);
     drag(&b, "scrub", 300, 8);
     hover(&b);
     zoom(&b, "zoom time", false);
@@ -242,10 +292,21 @@ int main(int argc, char **argv) {
     look(&b, "0.02 % of it", 38, 0);
     look(&b, "whole trace, bytes x 64", 0, 18.6f);
     look(&b, "2 % of it, bytes x 1000", 17.5f, 31);
-    idle(&b);
     report(&b, before);
-    window_destroy(b.window);
-    app_destroy(b.app);
-    timeline_destroy(b.tl);
+    end(&b);
     return 0;
+}
+
+int main(int argc, char **argv) {
+    if (!getenv("SDL_VIDEODRIVER"))
+        setenv("SDL_VIDEODRIVER", "dummy", 1);
+    if (argc > 2 && strcmp(argv[1], "make") == 0)
+        return make(argv[2], argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 10000000,
+                    argc > 4 ? (uint32_t)strtoul(argv[4], NULL, 10) : 5000);
+    if (argc == 3 && strcmp(argv[1], "run") == 0)
+        return run(argv[2]);
+    if (argc == 2 && strcmp(argv[1], "idle") == 0)
+        return idle();
+    fprintf(stderr, "usage: bench_viewer make FILE.vrt [EVENTS [LIVE]] | run FILE | idle\n");
+    return 2;
 }
