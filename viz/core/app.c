@@ -96,6 +96,8 @@ void app_destroy(struct app *app) {
     strip_fini(&app->strip);
     find_fini(app);
     event_list_fini(&app->events);
+    owner_tree_fini(&app->owner_tree);
+    hover_fini(app);
     align_fini(&app->align);
     request_match_fini(&app->match);
     track_fini(&app->a);
@@ -187,7 +189,7 @@ void app_relayout(struct app *app) {
 static void keep_lit(const struct app *app, struct live_set *set) {
     size_t kept = 0;
     for (size_t i = 0; i < set->ids.count; i++)
-        if (app_is_lit(app, set->ids.at[i]))
+        if (search_has(&app->find.search, set->ids.at[i], app->cursor))
             set->ids.at[kept++] = set->ids.at[i];
     set->ids.count = kept;
 }
@@ -197,12 +199,16 @@ bool app_read_owners(struct app *app) {
         app->owners_grouping == app->grouping)
         return true;
     app->owners_valid = live_at(&app->a.live, app->cursor, &app->live);
-    if (app->find.only)
+    if (app->find.only && app->find.search.active)
         keep_lit(app, &app->live);
     app->owners_valid = app->owners_valid && owners_read(&app->a.owners, app->grouping, &app->live);
     const struct table_state *table = &app->tables[panes_tab_index(&pane_owners)];
     if (app->owners_valid && table->sort_column > 0)
         owners_sort(&app->a.owners, owners_order(table->sort_column), table->falling);
+    app->owners_valid =
+        app->owners_valid && owner_tree_read(&app->owner_tree, &app->a.owners, &app->live,
+                                             owners_order(table->sort_column),
+                                             table->sort_column <= 0 || table->falling);
     app->owners_moment = app->cursor;
     app->owners_grouping = app->grouping;
     return app->owners_valid;

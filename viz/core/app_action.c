@@ -129,6 +129,7 @@ static void change_grouping(struct app *app, int by) {
     int next = ((int)app->grouping + by + OWNER_GROUPING_COUNT) % OWNER_GROUPING_COUNT;
     struct table_state *table = &app->tables[panes_tab_index(&pane_owners)];
     app->grouping = (enum owner_grouping)next;
+    hover_set(app, NULL);
     table->scroll = 0;
     table->has_selected = false;
 }
@@ -468,6 +469,9 @@ void app_act(struct app *app, enum action action) {
         break;
     case ACTION_FOLLOW:
         find_follow(app, app->selection.pin);
+        break;
+    case ACTION_FOLLOW_ROW:
+        app_follow_row(app);
         break;
     case ACTION_RANGE_TAB:
         toggle_tab(app, &pane_range);

@@ -212,17 +212,23 @@ bool find_sum(struct app *app) {
 }
 
 bool app_dims(const struct app *app) {
-    return app->find.search.active;
+    return app->find.search.active || app->hover.on;
 }
 
 bool app_is_lit(const struct app *app, uint32_t block) {
+    if (app->hover.on)
+        return hover_has(app, block);
     return !app->find.search.active || search_has(&app->find.search, block, app->cursor);
+}
+
+const struct lod *app_lit_lod(struct app *app) {
+    return search_lod(app->hover.on ? &app->hover.search : &app->find.search);
 }
 
 uint64_t app_lit_key(const struct app *app) {
     const struct search *search = &app->find.search;
     bool moves = search->active && search->filter.alive != 0; /* with the cursor */
-    return (uint64_t)app->find.serial << 32 | (moves ? app->cursor : 0);
+    return ((uint64_t)app->find.serial + app->hover.serial) << 32 | (moves ? app->cursor : 0);
 }
 
 bool app_wants_text(const struct app *app, int *x, int *y, int *w, int *h) {

@@ -250,6 +250,8 @@ void app_input(struct app *app, const struct input *in) {
         app->pointer_x = in->x;
         app->pointer_y = in->y;
         app->dirty = true;
+        if (app->drag != DRAG_NONE || panes_at(app, in->x, in->y) != &pane_owners)
+            hover_set(app, NULL);
         if (app->drag != DRAG_NONE)
             drag(app, in->x, in->y);
         else
@@ -264,6 +266,7 @@ void app_input(struct app *app, const struct input *in) {
         release(app, in);
         break;
     case INPUT_LEAVE:
+        hover_set(app, NULL);
         app->drag = DRAG_NONE;
         app->pointer_x = app->pointer_y = -1;
         app->dirty = true;

@@ -10,6 +10,7 @@
 #include "event_list.h"
 #include "find.h"
 #include "font.h"
+#include "hover.h"
 #include "keys.h"
 #include "layout.h"
 #include "map_view.h"
@@ -62,6 +63,8 @@ struct app {
     bool help;
     struct find find;
     struct event_list events;
+    struct owner_tree owner_tree;
+    struct hover hover;
     struct phase_sums phase_sums; /* of the one looked at last */
 
     /* what is shown, and how much of the window it takes */
@@ -154,7 +157,11 @@ bool app_go_to_place(struct app *app, const char *text, struct error *err);
 /* Something is singled out by what it is: those blocks are bright, all else is dim. */
 bool app_dims(const struct app *app);
 bool app_is_lit(const struct app *app, uint32_t block);
+/* How many bytes are lit, by category; NULL: nothing is singled out, or there is no telling. */
+const struct lod *app_lit_lod(struct app *app);
 uint64_t app_lit_key(const struct app *app); /* another one whenever other blocks are lit */
+/* Searches for what the chosen row of the owners holds; again: no more. */
+void app_follow_row(struct app *app);
 /* Owners sort by a column of their table. */
 enum owner_order owners_order(int column);
 void app_copy_pin(struct app *app, struct text *out); /* `key: value` lines; nothing pinned: none */

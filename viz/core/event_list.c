@@ -19,7 +19,8 @@ static bool find_lit(struct app *app, struct event_list *list) {
     array_clear(&list->rows);
     for (uint32_t i = 0; i < app->a.tl->events.count; i++) {
         uint32_t block = event_list_block(app, i);
-        if (block != TIMELINE_NONE && app_is_lit(app, block) && !array_push(&list->rows, i))
+        if (block != TIMELINE_NONE && search_has(&app->find.search, block, app->cursor) &&
+            !array_push(&list->rows, i))
             return false;
     }
     return true;

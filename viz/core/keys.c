@@ -79,6 +79,7 @@ static const struct binding bindings[] = {
     {KEY_F2, 0, ACTION_OWNERS},
     {KEY_F2, MOD_SHIFT, ACTION_EVENTS},
     {'h', 0, ACTION_FOLLOW},
+    {'h', MOD_SHIFT, ACTION_FOLLOW_ROW},
     {KEY_F7, 0, ACTION_LIFETIMES},
     {KEY_F8, 0, ACTION_ICICLE},
     {KEY_BACKSPACE, 0, ACTION_ICICLE_UP},

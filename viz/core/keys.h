@@ -74,6 +74,7 @@
     X(ISOLATE_8, "", "") \
     X(ISOLATE_9, "", "") \
     X(FOLLOW, "light what the pinned block's owner holds; again: all", "点亮固定块所有者的全部块；再按取消") \
+    X(FOLLOW_ROW, "light what the chosen row of the owners holds; again: all", "点亮所选占用者行的全部块；再按取消") \
     X(EVENTS, "events on or off", "显示或隐藏事件") \
     X(OWNERS, "owners on or off", "显示或隐藏占用者") \
     X(LIFETIMES, "lifetimes of blocks, on or off", "显示或隐藏块的生命期") \

@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "app_state.h"
+#include "input.h"
 #include "label.h"
 #include "pane.h"
+#include "text.h"
 #include "timeline.h"
 #include "tip.h"
 
@@ -38,11 +40,11 @@ static const struct rect *place(const struct app *app) {
 }
 
 static size_t count(struct app *app) {
-    return app->a.owners.rows.count;
+    return app->owner_tree.nodes.count;
 }
 
 static const struct owner_row *row_of(struct app *app, size_t row) {
-    return row == TABLE_REST ? &app->owners_rest : &app->a.owners.rows.at[row];
+    return row == TABLE_REST ? &app->owners_rest : &app->owner_tree.nodes.at[row].row;
 }
 
 /* How long ago the oldest block of the row was allocated: nanoseconds, or events. */
@@ -81,11 +83,39 @@ static const char *exact_cell(const struct owner_row *r, uint64_t total, int col
     return out;
 }
 
+/* "+" opens; of a block what it is. */
+static const char *name_of(struct app *app, const struct owner_node *node, bool exact,
+                           char out[TABLE_CELL]) {
+    const struct timeline *tl = app->a.tl;
+    char buffer[256], figure[LABEL_BYTES];
+    int in = exact ? 2 * node->level : 0;
+    if (node->is_block) {
+        const struct timeline_block *b = &tl->blocks.at[node->row.key];
+        bool before = b->alloc_event == TIMELINE_NONE;
+        snprintf(out, TABLE_CELL, "%*s%.120s%s%.60s %s", in, "", timeline_text(tl, b->name),
+                 b->name ? "  " : "", app_text(app, before ? TEXT_BEFORE_START : TEXT_EVENT),
+                 before ? "" : label_count(b->alloc_event, figure));
+        return out;
+    }
+    const char *name = owners_key_name(&app->a.owners, app->owner_tree.by[node->level],
+                                       node->row.key, app->language, buffer);
+    bool plain = exact || app->picture; /* nothing can be opened in a picture */
+    if (plain && node->level == 0)
+        snprintf(out, TABLE_CELL, "%.*s", TABLE_CELL - 1, name);
+    else
+        snprintf(out, TABLE_CELL, "%*s%s%.*s", in, "",
+                 plain           ? ""
+                 : node->is_open ? "- "
+                                 : "+ ",
+                 TABLE_CELL - 16, name);
+    return out;
+}
+
 static const char *cell(struct app *app, size_t row, int column, bool exact, char out[TABLE_CELL]) {
     const struct owner_row *r = row_of(app, row);
     if (column == NAME)
         return row == TABLE_REST ? rest_name(app, out)
-                                 : owners_name(&app->a.owners, r, app->language, out);
+                                 : name_of(app, &app->owner_tree.nodes.at[row], exact, out);
     if (column == AGE)
         return age_of(app, r, exact, out);
     if (exact)
@@ -124,14 +154,14 @@ static void bar(struct app *app, size_t row, uint64_t parts[TABLE_BAR], uint64_t
     memcpy(parts, r->by_category, sizeof r->by_category);
 }
 
-/* `key` of the rest is how many rows it has. */
+/* `key` of the rest is how many rows it has. Rows inside others are no part of the sum. */
 static size_t rest(struct app *app, size_t first, size_t end) {
-    const struct owners *owners = &app->a.owners;
+    const struct owner_tree *tree = &app->owner_tree;
     struct owner_row *sum = &app->owners_rest;
     memset(sum, 0, sizeof *sum);
-    for (size_t i = 0; i < owners->rows.count; i++) {
-        const struct owner_row *row = &owners->rows.at[i];
-        if (i >= first && i < end)
+    for (size_t i = 0; i < tree->nodes.count; i++) {
+        const struct owner_row *row = &tree->nodes.at[i].row;
+        if ((i >= first && i < end) || tree->nodes.at[i].level > 0)
             continue;
         if (sum->key == 0 || row->oldest < sum->oldest)
             sum->oldest = row->oldest;
@@ -147,7 +177,45 @@ static size_t rest(struct app *app, size_t first, size_t end) {
 }
 
 static void sort(struct app *app, int column, bool falling) {
-    owners_sort(&app->a.owners, owners_order(column), column == NAME || falling);
+    (void)column, (void)falling;
+    app->owners_valid = false; /* read in that order */
+}
+
+static const struct owner_node *node_of(struct app *app, size_t row) {
+    return &app->owner_tree.nodes.at[row];
+}
+
+static int indent(struct app *app, size_t row) {
+    return node_of(app, row)->level;
+}
+
+static void follow(struct app *app, const struct owner_node *node) {
+    struct text words = {0};
+    owner_tree_words(&app->owner_tree, node, &words);
+    find_toggle(app, text_get(&words));
+    text_fini(&words);
+}
+
+void app_follow_row(struct app *app) {
+    const struct table_state *state = &app->tables[panes_tab_index(&pane_owners)];
+    if (app_read_owners(app) && state->has_selected && state->selected < count(app))
+        follow(app, node_of(app, state->selected));
+}
+
+/* A row opens and closes; a block is pinned, and what is held for the same purpose is lit. */
+static void choose(struct app *app, size_t row) {
+    struct owner_node node = *node_of(app, row);
+    if (node.is_block) {
+        app_pin(app, (uint32_t)node.row.key, false);
+        follow(app, &node);
+        return;
+    }
+    if (owner_tree_toggle(&app->owner_tree, &node))
+        app->owners_valid = false;
+}
+
+static void hover(struct app *app, size_t row) {
+    hover_set(app, row == TABLE_NO_ROW ? NULL : node_of(app, row));
 }
 
 static const struct table_ops table = {.columns = columns,
@@ -159,12 +227,29 @@ static const struct table_ops table = {.columns = columns,
                                        .swatch = swatch,
                                        .bar = bar,
                                        .rest = rest,
+                                       .indent = indent,
+                                       .choose = choose,
+                                       .hover = hover,
                                        .sort = sort};
 
 static void draw(struct app *app, struct draw_list *list) {
     const struct rect *r = place(app);
     draw_rect(list, r->x, r->y, r->w, r->h, app_theme(app)->panel);
     table_draw(app, list, r, &table, &app->tables[panes_tab_index(&pane_owners)]);
+}
+
+/* With Ctrl a click lights what the row holds. */
+static bool input(struct app *app, const struct input *in) {
+    struct table_state *state = &app->tables[panes_tab_index(&pane_owners)];
+    if (in->kind != INPUT_PRESS || !(in->mods & MOD_CTRL))
+        return false;
+    size_t row = table_row_at(app, in->x, in->y, place(app), &table, state);
+    if (row == TABLE_NO_ROW)
+        return false;
+    state->selected = row;
+    state->has_selected = true;
+    app_follow_row(app);
+    return true;
 }
 
 /* The whole name, and exact bytes. */
@@ -174,7 +259,8 @@ static bool tip(struct app *app, int x, int y, struct tip *out) {
     char text[TABLE_CELL];
     if (row == TABLE_NO_ROW)
         return false;
-    tip_add(out, "%.230s", cell(app, row, NAME, false, text));
+    const char *name = cell(app, row, NAME, true, text);
+    tip_add(out, "%.230s", name + strspn(name, " "));
     tip_add(out, "%s", label_bytes_exact(row_of(app, row)->bytes, text));
     return true;
 }
@@ -183,6 +269,7 @@ const struct pane_ops pane_owners = {.name = "owners",
                                      .doc = "who holds the memory at the cursor",
                                      .place = place,
                                      .draw = draw,
+                                     .input = input,
                                      .tip = tip,
                                      .title = TEXT_TAB_OWNERS,
                                      .table = &table};

@@ -10,7 +10,7 @@ bool plot_is_dim(const struct app *app, const struct plot_frame *frame) {
 }
 
 static const struct lod *lod_of(struct app *app, const struct plot_frame *frame) {
-    return plot_is_dim(app, frame) && frame->rect->w > 0 ? search_lod(&app->find.search) : NULL;
+    return plot_is_dim(app, frame) && frame->rect->w > 0 ? app_lit_lod(app) : NULL;
 }
 
 static void draw_band(struct app *app, struct draw_list *list, const struct plot_frame *frame,
@@ -105,9 +105,10 @@ void plot_matches_line(struct app *app, struct draw_list *list, const struct plo
     if (!lod)
         return;
     struct plot_source source = {ruler_of(lod, app->mode), NULL, NULL};
-    if (app->find.columns_serial != app->find.serial)
+    uint32_t serial = app->find.serial + app->hover.serial;
+    if (app->find.columns_serial != serial)
         plot_cache_drop(cache);
-    app->find.columns_serial = app->find.serial;
+    app->find.columns_serial = serial;
     if (!plot_cache_read(cache, &source, frame->view, frame->rect->w)) {
         list->failed = true;
         return;

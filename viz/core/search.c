@@ -61,6 +61,21 @@ bool search_set(struct search *s, const char *text, struct error *err) {
     return true;
 }
 
+bool search_set_blocks(struct search *s, bool (*has)(const void *user, uint32_t block),
+                       const void *user, struct error *err) {
+    size_t blocks = s->track->tl->blocks.count;
+    search_clear(s);
+    s->bits = xcalloc(blocks / 64 + 1, sizeof *s->bits);
+    if (!s->bits)
+        return error_host_memory(err);
+    s->active = true;
+    for (uint32_t i = 0; i < blocks; i++)
+        if (has(user, i))
+            s->bits[i / 64] |= UINT64_C(1) << (i % 64);
+    count_blocks(s);
+    return true;
+}
+
 static bool is_here(const struct search *s, uint32_t block, uint32_t moment) {
     const struct timeline_block *b = &s->track->tl->blocks.at[block];
     bool before = b->alloc_event == TIMELINE_NONE || b->alloc_event < moment;
@@ -124,9 +139,9 @@ uint32_t search_next(const struct search *s, uint32_t block, uint32_t moment, bo
 }
 
 const struct lod *search_lod(struct search *s) {
-    const struct timeline *tl = s->track->tl;
     if (!s->active || s->summed)
         return s->summed ? &s->lod : NULL;
+    const struct timeline *tl = s->track->tl;
     struct error ignored = {0}; /* host memory: the caller goes on without */
     s->groups = xcalloc(tl->blocks.count + 1, 1);
     if (!s->groups)

@@ -30,6 +30,9 @@ void search_fini(struct search *search);
 void search_clear(struct search *search);
 /* Blanks alone: as search_clear. False: what filter_parse and filter_run say; all is then as it was. */
 bool search_set(struct search *search, const char *text, struct error *err);
+/* The blocks that `has` says, in place of a filter. False: host memory; nothing is then on. */
+bool search_set_blocks(struct search *search, bool (*has)(const void *user, uint32_t block),
+                       const void *user, struct error *err);
 /* Whether a block passes at the moment of the cursor. */
 bool search_has(const struct search *search, uint32_t block, uint32_t moment);
 /* How many of the set's blocks pass, and their bytes. */
