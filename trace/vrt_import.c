@@ -1,4 +1,5 @@
 /* vrt_import.c: our own `.vrt` files; their format is trace/vrt's. */
+#include "capture_records.h"
 #include "error.h"
 #include "importer.h"
 #include "text.h"
@@ -35,30 +36,40 @@ static bool read_all(struct vrt_reader *r, const uint8_t *data, size_t length, s
         return false;
     if (r->offset == 0)
         return error_set(err, ERROR_BAD_INPUT, "cut off within its header, at byte %zu", length);
-    if (r->tl->events.count == 0 && r->tl->blocks.count == 0 && r->records > 0)
-        return error_set(err, ERROR_BAD_INPUT,
-                         "%llu blocks of a capture's raw records, which this program cannot read",
-                         (unsigned long long)r->records);
     bool is_empty = r->tl->events.count == 0 && r->tl->blocks.count == 0;
     if (is_empty && r->damaged_at != VRT_UNKNOWN)
         return error_set(err, ERROR_BAD_INPUT, "damaged at byte %llu, before its first events: %s",
                          (unsigned long long)r->damaged_at, r->damage);
-    if (is_empty && !r->has_ended)
+    if (is_empty && !r->has_ended && r->records == 0)
         return error_set(err, ERROR_BAD_INPUT, "cut off before its first events, at byte %zu",
                          length);
     return timeline_check(r->tl, err) || error_wrap(err, "the file lies");
 }
 
+static bool take_records(void *records, const uint8_t *bytes, size_t length, struct error *err) {
+    return capture_records_add(records, bytes, length, err);
+}
+
+/* A capture's file has records instead of tables. */
+static bool build(const struct vrt_reader *r, struct capture_records *records, struct error *err) {
+    return r->records == 0 || (capture_records_build(records, r->tl, err) &&
+                               (timeline_check(r->tl, err) || error_wrap(err, "the file lies")));
+}
+
 static bool import(const uint8_t *data, size_t length, const struct trace_options *options,
                    struct timeline *tl, struct trace_facts *facts, struct error *err) {
     struct vrt_reader r;
+    struct capture_records records = {0};
     vrt_reader_init(&r, tl);
+    r.take_records = take_records;
+    r.records_user = &records;
     r.max_bytes = options->max_memory_bytes;
     r.progress = options->progress;
     r.user = options->user;
-    bool ok = read_all(&r, data, length, err) && warn(tl, &r, length, err) &&
-              timeline_facts(tl, "vrt", facts, err);
+    bool ok = read_all(&r, data, length, err) && build(&r, &records, err) &&
+              warn(tl, &r, length, err) && timeline_facts(tl, "vrt", facts, err);
     vrt_reader_fini(&r);
+    capture_records_fini(&records);
     return ok;
 }
 

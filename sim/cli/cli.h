@@ -43,6 +43,9 @@ struct cli {
     const char *format, *json, *csv, *png, *svg, *html, *size, *scale, *theme, *lang, *font,
         *palette_file;
     const char *max_requests, *max_instructions, *max_memory; /* as given; NULL: not said */
+    char **rest;       /* the program after "--", ended by NULL; NULL: none */
+    const char *kinds; /* of --kinds */
+    bool capture_calls;
     const char *at;         /* the moment that --at names; NULL: none */
     uint64_t need_bytes;    /* of --need; 0: none */
     double memory_fraction; /* a trace's program had set; 0: not said */
@@ -87,6 +90,7 @@ int cmd_view(struct cli *cli);
 int cmd_validate(struct cli *cli);
 int cmd_info(struct cli *cli);
 int cmd_replay(struct cli *cli);
+int cmd_capture(struct cli *cli);
 int cmd_dump(struct cli *cli);
 int cmd_scenario(struct cli *cli);
 int cmd_convert(struct cli *cli);

@@ -39,6 +39,8 @@ enum option_id {
     OPT_ALL,
     OPT_VIEW,
     OPT_NO_VIEW,
+    OPT_KINDS,
+    OPT_CALLS,
     OPT_COLOUR,
     OPT_TOLERANCE,
     OPT_MAX_REQUESTS,
@@ -67,7 +69,7 @@ static const struct option options[] = {
      "allocator settings, as PYTORCH_ALLOC_CONF"},
     {OPT_ALLOCATOR, "--allocator", "NAME", " run render view validate dump replay convert compare ",
      "another allocator than PyTorch's own (vramsim allocators)"},
-    {OPT_OUTPUT, "-o", "FILE", " scenario run convert render ",
+    {OPT_OUTPUT, "-o", "FILE", " capture scenario run convert render ",
      "where to (scenario: else standard output); .vrt .csv .perfetto .pickle say the format; of "
      "render (repeatable): .png .svg .html .csv .json"},
     {OPT_FORMAT, "--format", "NAME", " run convert ",
@@ -100,10 +102,15 @@ static const struct option options[] = {
     {OPT_MEMORY_FRACTION, "--memory-fraction", "FRACTION", " replay ",
      "what a trace's program set (set_per_process_memory_fraction); with --device, its card"},
     {OPT_SUMMARY, "--summary", NULL, " run ", "also the table of torch.cuda.memory_summary()"},
-    {OPT_QUIET, "--quiet", NULL, " run validate info replay compare ", "no report on the terminal"},
+    {OPT_QUIET, "--quiet", NULL, " capture run validate info replay compare ",
+     "no report on the terminal"},
     {OPT_ALL, "--all", NULL, " replay ", "try the useful settings and rank them"},
     {OPT_VIEW, "--view", NULL, " run replay ", "open the viewer"},
     {OPT_NO_VIEW, "--no-view", NULL, " run replay ", "do not open the viewer"},
+    {OPT_KINDS, "--kinds", "LIST", " capture ",
+     "what is recorded: memory, or with commas also kernel, copy, overhead; all"},
+    {OPT_CALLS, "--calls", NULL, " capture ",
+     "also by the CUDA runtime's entry points, as is done where there is no CUPTI"},
     {OPT_COLOUR, "--color", "WHEN", " run ", "auto, always, never"},
     {OPT_TOLERANCE, "--tolerance", "PERCENT|SIZE", " validate compare ",
      "allowed error (compare: growth) of peak allocated and reserved, e.g. 2%; of compare also "
@@ -190,6 +197,22 @@ static bool add_output(struct cli *cli, const char *value, struct error *err) {
     if (cli->output_count == CLI_MAX_OUTPUTS)
         return error_set(err, ERROR_USAGE, "more than %d -o", CLI_MAX_OUTPUTS);
     cli->outputs[cli->output_count++] = cli->output = value;
+    return true;
+}
+
+static bool check_kinds(const char *list, struct error *err) {
+    static const char *const known[] = {"memory", "kernel", "copy", "overhead", "all"};
+    for (const char *at = list; *at; at += *at == ',') {
+        size_t length = strcspn(at, ","), i = 0;
+        while (i < 5 && (strlen(known[i]) != length || memcmp(known[i], at, length) != 0))
+            i++;
+        if (i == 5)
+            return error_set(err, ERROR_USAGE,
+                             "--kinds '%s': known are memory kernel copy overhead all, with commas "
+                             "between",
+                             list);
+        at += length;
+    }
     return true;
 }
 
@@ -303,6 +326,12 @@ static bool apply(struct cli *cli, const struct option *o, const char *value, st
         break;
     case OPT_NO_VIEW:
         cli->view = CLI_NEVER;
+        break;
+    case OPT_KINDS:
+        cli->kinds = value;
+        return check_kinds(value, err);
+    case OPT_CALLS:
+        cli->capture_calls = true;
         break;
     case OPT_COLOUR:
         return parse_when(value, &cli->colour, err);
@@ -422,6 +451,10 @@ bool options_parse(struct cli *cli, const struct command *command, int argc, cha
             if (!add_file(cli, command, arg, err))
                 return false;
             continue;
+        }
+        if (strcmp(arg, "--") == 0 && command->run == cmd_capture) {
+            cli->rest = argv + i + 1;
+            break;
         }
         if (strcmp(arg, "--") == 0) {
             only_files = true;

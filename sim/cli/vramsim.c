@@ -36,6 +36,8 @@ const struct command commands[] = {
      cmd_replay},
     {"convert", "convert TRACE|SCENARIO.lua|CONFIG.json -o FILE [options]",
      "a trace or a run in another format, told by FILE's ending", 1, 1, cmd_convert},
+    {"capture", "capture [-o F.vrt] [options] -- PROGRAM ARGUMENTS",
+     "run a program and record its GPU memory", 0, 0, cmd_capture},
     {"dump", "dump tape|schedule|requests|timeline FILE [options]", "any stage as text", 2, 2,
      cmd_dump},
     {"scenario", "scenario CONFIG.json [-o FILE.lua]",

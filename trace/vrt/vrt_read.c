@@ -254,8 +254,11 @@ static bool take_raw(struct vrt_reader *r, const struct block *b, const uint8_t 
         return take_names(r, at, length, b->rows, err);
     if (b->type == VRT_PATCH)
         return take_patches(r, at, length, b->rows, err);
-    if (b->type == VRT_RECORDS)
+    if (b->type == VRT_RECORDS) {
         r->records++;
+        return !r->take_records || b->codec != VRT_RAW ||
+               r->take_records(r->records_user, at, length, err);
+    }
     if (b->type < VRT_TABLE || b->type >= VRT_TABLE + TIMELINE_TABLE_COUNT)
         return true;
     enum timeline_table_id id = (enum timeline_table_id)(b->type - VRT_TABLE);

@@ -22,6 +22,9 @@ struct vrt_reader {
     /* (optional) now and then; false cancels: ERROR_INTERRUPTED */
     bool (*progress)(void *user, uint64_t done, uint64_t total);
     void *user;
+    /* (optional) the payload of a block of a capture's records; false: `err` says why */
+    bool (*take_records)(void *records, const uint8_t *bytes, size_t length, struct error *err);
+    void *records_user;
     /* since the beginning; to be read */
     uint64_t offset;   /* of the file: what lies before it is in the timeline */
     uint32_t producer; /* enum vrt_producer */

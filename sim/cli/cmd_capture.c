@@ -1,0 +1,147 @@
+/* cmd_capture.c: starts a program with the capture library in it (trace/capture), waits, and says where the recording is. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+enum { PATH_BYTES = 4200 };
+
+/* $VRAMSIM_CAPTURE's folder, beside this program, in lib. */
+static bool find_library(const struct cli *cli, const char *name, char path[PATH_BYTES],
+                         struct error *err) {
+    static const char *const places[] = {"", "../lib/vramsim/"};
+    const char *folder = getenv("VRAMSIM_CAPTURE"), *slash = strrchr(cli->executable, '/');
+    if (folder && *folder) {
+        snprintf(path, PATH_BYTES, "%.4000s/%s", folder, name);
+        if (access(path, R_OK) == 0)
+            return true;
+    }
+    for (size_t i = 0; slash && i < sizeof places / sizeof places[0]; i++) {
+        snprintf(path, PATH_BYTES, "%.*s/%s%s", (int)(slash - cli->executable), cli->executable,
+                 places[i], name);
+        if (access(path, R_OK) == 0)
+            return true;
+    }
+    return error_set(err, ERROR_IO_READ,
+                     "%s is not beside vramsim; VRAMSIM_CAPTURE names the folder that has it",
+                     name);
+}
+
+static bool has_cupti(void) {
+    const char *named = getenv("VRAMSIM_CUPTI_LIB");
+    if (named && *named)
+        return true;
+    void *library = dlopen("libcupti.so.13", RTLD_LAZY | RTLD_LOCAL);
+    if (!library)
+        library = dlopen("libcupti.so.12", RTLD_LAZY | RTLD_LOCAL);
+    if (library)
+        dlclose(library);
+    return library != NULL;
+}
+
+static bool set(const char *name, const char *value, struct error *err) {
+    return setenv(name, value, 1) == 0 || error_host_memory(err);
+}
+
+/* What was set before goes on to it. */
+static bool set_injection(const char *library, struct error *err) {
+    const char *before = getenv("CUDA_INJECTION64_PATH");
+    if (before && *before && strcmp(before, library) != 0 &&
+        !set("VRAMSIM_NEXT_INJECTION", before, err))
+        return false;
+    return set("CUDA_INJECTION64_PATH", library, err) && set("NVTX_INJECTION64_PATH", library, err);
+}
+
+static bool set_preload(const char *library, struct error *err) {
+    char both[2 * PATH_BYTES];
+    const char *before = getenv("LD_PRELOAD");
+    snprintf(both, sizeof both, "%s%s%.4000s", library, before && *before ? ":" : "",
+             before ? before : "");
+    return set("LD_PRELOAD", both, err);
+}
+
+static bool prepare(const struct cli *cli, struct error *err) {
+    char library[PATH_BYTES], absolute[PATH_BYTES];
+    bool calls = cli->capture_calls || !has_cupti();
+    struct stat st;
+    if (cli->output && !strchr(cli->output, '%') && stat(cli->output, &st) == 0)
+        return error_set(err, ERROR_IO_WRITE,
+                         "%s is there already: a recording does not replace a file", cli->output);
+    if (!find_library(cli, calls ? "libvramsim-capture-calls.so" : "libvramsim-capture.so", library,
+                      err))
+        return false;
+    if (cli->output && *cli->output != '/') { /* the program may go to another folder */
+        char here[4096];
+        if (!getcwd(here, sizeof here))
+            return error_set(err, ERROR_IO_READ, "the current folder: %s", strerror(errno));
+        snprintf(absolute, sizeof absolute, "%.2000s/%.2000s", here, cli->output);
+    } else {
+        snprintf(absolute, sizeof absolute, "%.4000s", cli->output ? cli->output : "");
+    }
+    if (calls && !cli->capture_calls && !cli->quiet)
+        fprintf(stderr,
+                "vramsim capture: no libcupti here: what the program's own one, or the CUDA "
+                "runtime's entry points tell\n");
+    return set_injection(library, err) && (!calls || set_preload(library, err)) &&
+           (!cli->output || set("VRAMSIM_OUT", absolute, err)) &&
+           (!cli->kinds || set("VRAMSIM_KINDS", cli->kinds, err));
+}
+
+static void report(const struct cli *cli, pid_t child) {
+    char path[4096], host[256] = "host";
+    struct stat st;
+    gethostname(host, sizeof host - 1);
+    if (cli->output && strchr(cli->output, '%')) {
+        fprintf(stderr, "vramsim capture: recorded into %s\n", cli->output);
+        return;
+    }
+    if (cli->output)
+        snprintf(path, sizeof path, "%.4000s", cli->output);
+    else
+        snprintf(path, sizeof path, "vramsim.%s.%ld.vrt", host, (long)child);
+    if (stat(path, &st) == 0)
+        fprintf(stderr, "vramsim capture: recorded %s, %lld bytes; vramsim info %s\n", path,
+                (long long)st.st_size, path);
+    else
+        fprintf(stderr, "vramsim capture: nothing was recorded: the program did not use CUDA or "
+                        "NVTX, or not in a way that can be seen\n");
+}
+
+int cmd_capture(struct cli *cli) {
+    struct error err = {0};
+    int status = 0;
+    if (!cli->rest || !cli->rest[0]) {
+        error_set(&err, ERROR_USAGE,
+                  "capture: which program? vramsim capture -o F.vrt -- PROGRAM "
+                  "ARGUMENTS");
+        return cli_fail(&err);
+    }
+    if (!prepare(cli, &err))
+        return cli_fail(&err);
+    fflush(NULL);
+    pid_t child = fork();
+    if (child < 0) {
+        error_set(&err, ERROR_HOST_MEMORY, "cannot start a process: %s", strerror(errno));
+        return cli_fail(&err);
+    }
+    if (child == 0) {
+        signal(SIGINT, SIG_DFL);
+        execvp(cli->rest[0], cli->rest);
+        fprintf(stderr, "vramsim: %s: %s\n", cli->rest[0], strerror(errno));
+        _exit(errno == ENOENT ? 127 : 126);
+    }
+    signal(SIGINT, SIG_IGN); /* the terminal sends it to the program too */
+    signal(SIGQUIT, SIG_IGN);
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (!cli->quiet)
+        report(cli, child);
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
