@@ -49,3 +49,7 @@ else()
   add_test(NAME capture_nvtx COMMAND sh -c "echo 'no nvtx3 here'; exit 77")
   set_tests_properties(capture_nvtx PROPERTIES SKIP_RETURN_CODE 77)
 endif()
+if(NOT VRAMSIM_SANITIZE) # of another kind
+  add_test(NAME capture_tsan COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/capture/tsan.sh ${CMAKE_BINARY_DIR})
+  set_tests_properties(capture_tsan PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300)
+endif()

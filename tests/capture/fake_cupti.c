@@ -183,7 +183,7 @@ int cuptiActivityFlushAll(uint32_t flag) {
         return 15;
     if (held && !(flag & CUPTI_FLUSH_FORCED))
         return 0;
-    for (unsigned i = 0; i < threads; i++)
+    for (unsigned i = 0; i < THREADS; i++)
         give_back(i);
     return 0;
 }
@@ -202,30 +202,35 @@ static void set_text(uint8_t *record, unsigned at, const char *text) {
     memcpy(record + at, &text, sizeof text);
 }
 
-static void put(const uint8_t *record, size_t bytes) {
+/* False: the buffer is full, or there is none. */
+static bool append(struct buffer *b, const uint8_t *record, size_t bytes) {
     pthread_mutex_lock(&lock);
-    if (mine == 0)
-        mine = ++threads;
-    struct buffer *b = &buffers[(mine - 1) % THREADS];
-    bool full = b->bytes && b->used + bytes > b->room;
-    pthread_mutex_unlock(&lock);
-    if (full)
-        give_back((mine - 1) % THREADS);
-    uint8_t *fresh = NULL;
-    size_t room = 0, most = 0;
-    if (!b->bytes) {
-        request(&fresh, &room, &most); /* under no lock of ours, as the real one is under its own */
-        pthread_mutex_lock(&lock);
-        *b = (struct buffer){fresh, room, 0};
-        dropped += !fresh;
-        pthread_mutex_unlock(&lock);
-    }
-    pthread_mutex_lock(&lock);
-    if (b->bytes) {
+    bool fits = b->bytes && b->used + bytes <= b->room;
+    if (fits) {
         memcpy(b->bytes + b->used, record, bytes);
         b->used += bytes;
     }
     pthread_mutex_unlock(&lock);
+    return fits;
+}
+
+static void put(const uint8_t *record, size_t bytes) {
+    if (mine == 0) {
+        pthread_mutex_lock(&lock);
+        mine = threads++ % THREADS + 1;
+        pthread_mutex_unlock(&lock);
+    }
+    struct buffer *b = &buffers[mine - 1], fresh = {0};
+    size_t most = 0;
+    if (append(b, record, bytes))
+        return;
+    give_back(mine - 1);
+    request(&fresh.bytes, &fresh.room, &most);
+    pthread_mutex_lock(&lock);
+    *b = fresh;
+    dropped += !fresh.bytes;
+    pthread_mutex_unlock(&lock);
+    append(b, record, bytes);
 }
 
 static uint32_t next_correlation(void) {

@@ -78,8 +78,11 @@ static uint32_t add(struct strings *s, uint64_t hash, const char *text, size_t b
     if (!copy)
         return 0;
     memcpy(copy, text, bytes);
-    s->entries[s->count] = (struct entry){hash, bytes, copy};
-    return ++s->count;
+    struct entry *entry = &s->entries[s->count++];
+    entry->hash = hash;
+    entry->bytes = bytes;
+    entry->text = copy;
+    return s->count;
 }
 
 /* Not within a character of UTF-8. */
