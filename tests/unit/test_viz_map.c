@@ -284,6 +284,29 @@ TEST(without_addresses_it_says_so) {
     timeline_destroy(tl);
 }
 
+TEST(what_a_search_has_not_found_is_dim) {
+    USE_STATE;
+    struct timeline *tl = tl_build(by_hand);
+    for (int searches = 0; searches < 2; searches++) {
+        struct app *app = open_app(tl, 1000, 700);
+        struct draw_list list = {0};
+        int bright = 0;
+        play(app, "key F4\ngoto event 5\n");
+        if (searches)
+            play(app, "key /\ntype cat:gradient\nkey Enter\ngoto event 5\n");
+        draw_start(&list, app->width, app->height);
+        pane_map.draw(app, &list);
+        for (size_t i = 0; i < list.commands.count; i++) /* the activation's block */
+            bright += list.commands.at[i].kind == DRAW_RECT && list.commands.at[i].w > 20 &&
+                      list.commands.at[i].color ==
+                          theme_shade(app_band(app, CATEGORY_ACTIVATION).color, 1);
+        assert_int_equal(bright > 0, !searches);
+        draw_fini(&list);
+        app_destroy(app);
+    }
+    timeline_destroy(tl);
+}
+
 /* The pane alone, with the pointer on a block or nowhere. */
 TEST(the_pane_is_drawn_as_it_was) {
     USE_STATE;
@@ -375,5 +398,7 @@ TEST(every_allocation_of_the_map_may_fail) {
 SUITE(cmocka_unit_test(what_lies_where_equals_a_walk_of_all_events),
       cmocka_unit_test(rows_are_sorted_by_pool_and_a_reservation_shows_its_hole),
       cmocka_unit_test(a_click_pins_the_wheel_scrolls_and_zooms),
-      cmocka_unit_test(without_addresses_it_says_so), cmocka_unit_test(the_pane_is_drawn_as_it_was),
+      cmocka_unit_test(without_addresses_it_says_so),
+      cmocka_unit_test(what_a_search_has_not_found_is_dim),
+      cmocka_unit_test(the_pane_is_drawn_as_it_was),
       cmocka_unit_test(every_allocation_of_the_map_may_fail))

@@ -14,6 +14,7 @@ static bool build_tracks(struct app *app, const struct timeline *first,
     if (!track_build(&app->a, first, timeline_main_device(first), err))
         return false;
     streams_cursor_init(&app->blocks_a, &app->a.streams);
+    marks_start(&app->marks, &app->a);
     if (!second)
         return true;
     if (!track_build(&app->b, second, timeline_main_device(second), err) ||
@@ -98,6 +99,7 @@ void app_destroy(struct app *app) {
     event_list_fini(&app->events);
     owner_tree_fini(&app->owner_tree);
     hover_fini(app);
+    marks_fini(&app->marks);
     align_fini(&app->align);
     request_match_fini(&app->match);
     track_fini(&app->a);
@@ -257,6 +259,8 @@ bool app_frame(struct app *app, struct draw_list *list, struct error *err) {
     draw_start(list, app->width, app->height);
     draw_rect(list, 0, 0, app->width, app->height, app_theme(app)->ground);
     list->failed = !app_settle_view(app);
+    if (!app->layered && !app->marks.done && !app->marks.given_up) /* else app_work does */
+        list->failed = !marks_build(&app->marks, UINT32_MAX) || list->failed;
     for (size_t i = 0; panes[i]; i++) {
         const struct rect *place = panes[i]->place(app);
         if (place->w > 0 && place->h > 0)

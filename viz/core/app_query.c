@@ -56,6 +56,8 @@
     X("tab", app->tab)                                                                             \
     X("row", app->tables[app->tab].has_selected ? app->tables[app->tab].selected + 1 : 0)          \
     X("sort", app->tables[app->tab].sort_column)                                                   \
+    X("retries", app->marks.retries.count)                                                         \
+    X("breaks", app->marks.breaks.count)                                                           \
     X("strip", app->shown[SPLIT_STRIP] ? app->strip.kind + 1 : 0)                                  \
     X("level", app->strip.level)                                                                   \
     X("map", app->shown[SPLIT_MAP])                                                                \

@@ -14,6 +14,7 @@
 #include "keys.h"
 #include "layout.h"
 #include "map_view.h"
+#include "marks.h"
 #include "palette.h"
 #include "pane.h"
 #include "phase_sums.h"
@@ -104,6 +105,7 @@ struct app {
     uint64_t (*clock_ns)(void);
     struct map_view map; /* of the first timeline */
     struct strip strip;
+    struct marks marks; /* of the first timeline */
     struct layout layout;
     struct app_notice notice;
     bool dirty, quit;

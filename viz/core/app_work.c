@@ -55,6 +55,10 @@ static void build(const struct slice *s, struct streams *streams) {
         streams->given_up = !streams_build(streams, EVENTS, &ignored);
 }
 
+static bool marks_are_building(const struct app *app) {
+    return !app->marks.done && !app->marks.given_up;
+}
+
 void app_work(struct app *app, uint32_t ms) {
     if (!app->layered)
         return;
@@ -66,6 +70,10 @@ void app_work(struct app *app, uint32_t ms) {
     build(&s, &app->a.streams);
     if (app->has_b)
         build(&s, &app->b.streams);
+    while (marks_are_building(app) && has_time(&s)) {
+        marks_build(&app->marks, EVENTS);
+        app->dirty = app->marks.done;
+    }
     while (strip_is_building(app) && has_time(&s)) {
         strip_build(app, EVENTS / 4);
         app->dirty = true;
@@ -81,7 +89,7 @@ void app_use_layers(struct app *app, uint64_t (*clock_ns)(void)) {
 bool app_is_busy(const struct app *app) {
     if (!app->layered)
         return false;
-    bool busy = strip_is_building(app) || is_building(&app->a.streams) ||
+    bool busy = strip_is_building(app) || marks_are_building(app) || is_building(&app->a.streams) ||
                 (app->has_b && is_building(&app->b.streams));
     for (int i = 0; i < layer_count(app); i++)
         busy = busy || app->layers[i].missing > 0;

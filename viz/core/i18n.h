@@ -70,6 +70,9 @@ enum language { LANGUAGE_ENGLISH, LANGUAGE_CHINESE };
     X(FRAGMENTATION, "fragmentation", "碎片") \
     X(SCATTERED, "scattered", "分散") \
     X(NO_HOST_MEMORY, "out of host memory", "主机内存不足") \
+    X(GAVE_BACK, "cache given back", "缓存已归还") \
+    X(ALLOCATED_ABOVE, "allocated above reserved", "已分配超过已保留") \
+    X(RESERVED_ABOVE, "above the capacity", "超过容量") \
     X(BUILDING, "being read:", "读取中：") \
     X(PRIVATE_POOL, "private", "私有池") \
     X(MAP, "address map", "地址图") \
@@ -79,7 +82,7 @@ enum language { LANGUAGE_ENGLISH, LANGUAGE_CHINESE };
     X(PENDING, "freed, not yet back", "已释放待归还") \
     X(FREE, "free", "空闲") \
     X(FREE_RUN, "free run", "空闲区") \
-    X(LARGEST_FREE, "largest free run", "最大空闲区") \
+    X(LARGEST_FREE, "largest run", "最大空闲区") \
     X(LARGEST_REQUEST, "largest request", "最大可满足请求") \
     X(FROM_CACHE, "from a free run", "来自空闲区") \
     X(FROM_CACHE_ALONE, "without the driver", "不经驱动") \

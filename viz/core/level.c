@@ -13,11 +13,13 @@ enum text_id level_text(enum level level) {
 bool level_known(const struct track *track, enum level level) {
     switch (level) {
     case LEVEL_ALLOCATED:
-        return true;
+        return timeline_knows(track->tl, FIGURE_ALLOCATED);
     case LEVEL_RESERVED:
-        return track->reserved_known;
+        return timeline_knows(track->tl, FIGURE_RESERVED);
     case LEVEL_DEVICE:
-        return track->reserved_known && (track->tl->has & TIMELINE_HAS_DEVICE) != 0;
+        return timeline_knows(track->tl, FIGURE_DEVICE_USE) ||
+               (timeline_knows(track->tl, FIGURE_RESERVED) &&
+                (track->tl->has & TIMELINE_HAS_DEVICE) != 0);
     case LEVEL_COUNT:
         break;
     }
@@ -27,7 +29,8 @@ bool level_known(const struct track *track, enum level level) {
 uint64_t level_bytes(const struct track *track, enum level level, const struct lod_state *state) {
     if (level == LEVEL_ALLOCATED)
         return state->total;
-    return state->reserved + (level == LEVEL_DEVICE ? track->context_bytes : 0);
+    bool adds = level == LEVEL_DEVICE && !timeline_knows(track->tl, FIGURE_DEVICE_USE);
+    return state->reserved + (adds ? track->context_bytes : 0);
 }
 
 static uint32_t last_of(const struct track *track) {

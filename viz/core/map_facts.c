@@ -173,7 +173,7 @@ void map_facts_draw(struct app *app, struct draw_list *list, const struct map_pl
                       .right = r->x + r->w - app_px(app, 8),
                       .y = r->y + app_px(app, 4),
                       .bottom = r->y + r->h,
-                      .keys = app_px(app, 102)};
+                      .keys = app_px(app, 106)};
     if (r->w <= 0 || r->h <= 0)
         return;
     draw_clip(list, r->x, r->y, r->w, r->h);

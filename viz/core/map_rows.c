@@ -9,7 +9,7 @@
 #include "map_view.h"
 #include "timeline.h"
 
-enum { STYLE_PENDING = CATEGORY_COUNT, STYLE_FREE, STYLES };
+enum { STYLE_DIM = CATEGORY_COUNT, STYLE_PENDING, STYLE_FREE, STYLES };
 
 struct sheet {
     struct app *app;
@@ -26,6 +26,11 @@ static bool is_pinned(const struct app *app, uint32_t block) {
     return app->selection.pin == block;
 }
 
+/* Not among what a search has found. */
+static bool is_dim(const struct app *app, uint32_t block) {
+    return app_dims(app) && !app_is_lit(app, block);
+}
+
 static struct band_style block_style(const struct app *app, unsigned category) {
     struct band_style style =
         app_band(app, category < CATEGORY_COUNT ? (enum category)category : CATEGORY_UNKNOWN);
@@ -40,6 +45,7 @@ static void find_styles(struct sheet *s) {
     const struct theme *theme = app_theme(s->app);
     for (unsigned i = 0; i < CATEGORY_COUNT; i++)
         s->styles[i] = block_style(s->app, i);
+    s->styles[STYLE_DIM] = (struct band_style){theme->line, PATTERN_NONE, theme->faint};
     s->styles[STYLE_PENDING] = (struct band_style){theme->plot, PATTERN_DIAGONALS, theme->ink};
     s->styles[STYLE_FREE] = (struct band_style){theme->plot, PATTERN_HATCH, theme->hatch};
 }
@@ -79,7 +85,7 @@ static void cover_range(struct sheet *s, uint32_t index) {
         const struct timeline_block *b = block_at(s, i);
         uint64_t at = range->at + (b->address - start);
         cover(s, map_place(s->map, item, at), map_place(s->map, item, at + b->block_bytes),
-              style_of(s, b));
+              is_dim(s->app, s->placement->blocks.at[i]) ? STYLE_DIM : style_of(s, b));
     }
     for (uint32_t i = range->first_gap; i < range->end_gap; i++) {
         const struct placement_gap *gap = &s->placement->gaps.at[i];
@@ -181,18 +187,22 @@ static void draw_block(struct sheet *s, const struct map_item *item, uint64_t at
         stretch_of(map_place(s->map, item, at), map_place(s->map, item, at + b->block_bytes));
     struct stretch again = stretch;
     struct rect piece;
-    bool lit = is_pinned(s->app, s->placement->blocks.at[index]);
-    if (stretch.to - stretch.from < 3 && !lit)
+    bool pinned = is_pinned(s->app, s->placement->blocks.at[index]);
+    if (stretch.to - stretch.from < 3 && !pinned)
         return;
     int style = style_of(s, b);
     struct band_style look = block_style(s->app, b->category);
-    if (app_dims(s->app) && !app_is_lit(s->app, s->placement->blocks.at[index]))
-        look = theme_dim(app_theme(s->app), look);
     if (style == STYLE_PENDING) /* its own colour, hollow */
         look = (struct band_style){app_theme(s->app)->plot, PATTERN_DIAGONALS, look.color};
     bool first = true;
+    struct band_style veil = theme_before();
+    bool dim = is_dim(s->app, s->placement->blocks.at[index]);
+    look.color = theme_shade(look.color, s->placement->blocks.at[index]); /* as in the plot */
+    look = dim ? theme_dim(app_theme(s->app), look) : look;
     while (next_piece(s, &stretch, &piece)) {
         fill(s, &piece, &look);
+        if (b->alloc_event == TIMELINE_NONE && !dim)
+            fill(s, &piece, &veil);
         if (style == STYLE_PENDING)
             draw_frame(s->list, piece.x, piece.y, piece.w, piece.h, look.on);
         else if (first)
@@ -203,7 +213,7 @@ static void draw_block(struct sheet *s, const struct map_item *item, uint64_t at
         first = false;
     }
     draw_tail(s, item, at, b);
-    while (lit && next_piece(s, &again, &piece)) {
+    while (pinned && next_piece(s, &again, &piece)) {
         int thick = app_px(s->app, 2);
         for (int i = 0; i < thick; i++)
             draw_frame(s->list, piece.x - 1 - i, piece.y - 1 - i,

@@ -18,7 +18,7 @@ struct map_places map_view_places(struct app *app) {
     int line = app_line(app), pad = app_px(app, 6), gutter = app->layout.plot.x;
     struct map_places p = {.bar = line + app_px(app, 1)};
     p.pitch = p.bar + app_px(app, 5);
-    int facts = app_px(app, 318);
+    int facts = app_px(app, 336);
     if (r->w < app_px(app, 760))
         facts = 0;
     p.rows = (struct rect){r->x + gutter, r->y + line + pad, r->w - gutter - app_px(app, 14),

@@ -15,7 +15,8 @@ static const struct rect *place(const struct app *app) {
 struct legend {
     struct app *app;
     struct draw_list *list;
-    struct lod_state a, b; /* at the cursor */
+    struct lod_state a, b;       /* at the cursor */
+    uint64_t a_before, b_before; /* of them from before the recording */
     int x, right, y, row;
 };
 
@@ -122,6 +123,25 @@ static void draw_limit_key(const struct legend *l, enum limit_key key) {
         steps[i] = y;
 }
 
+static void draw_before_key(const struct legend *l) {
+    struct app *app = l->app;
+    int size = app_px(app, 11), x = l->x + app_px(app, 4), y = l->y + (l->row - size) / 2;
+    struct band_style style = theme_before();
+    draw_rect(l->list, x, y, size, size, app_band(app, CATEGORY_UNKNOWN).color);
+    int32_t *edges = draw_bands(l->list, x, y, size, size, 1, &style, 0, 0);
+    for (int i = 0; edges && i < size; i++) {
+        edges[2 * i] = y + size;
+        edges[2 * i + 1] = y;
+    }
+}
+
+static uint64_t before_at(const struct track *track, uint32_t moment) {
+    uint64_t sum = 0;
+    for (int g = 0; track->before.blocks > 0 && g < LOD_GROUPS; g++)
+        sum += before_left(&track->before, g, moment);
+    return sum;
+}
+
 static void draw_rule(struct legend *l) {
     l->y += app_px(l->app, 4);
     draw_rect(l->list, l->x + app_px(l->app, 4), l->y, l->right - l->x - app_px(l->app, 4), 1,
@@ -135,6 +155,11 @@ static void draw_limits(struct legend *l, int bottom) {
     if (l->y + 3 * l->row > bottom)
         return;
     draw_rule(l);
+    if (l->a_before + l->b_before > 0 && l->y + 4 * l->row <= bottom) {
+        draw_before_key(l);
+        draw_row(l, app_text(app, TEXT_BEFORE_START), theme->ink, l->a_before, l->b_before, true,
+                 NULL);
+    }
     if (app->a.reserved_known) {
         uint64_t unused = l->a.reserved > l->a.total ? l->a.reserved - l->a.total : 0;
         uint64_t other = l->b.reserved > l->b.total ? l->b.reserved - l->b.total : 0;
@@ -217,8 +242,11 @@ static void draw(struct app *app, struct draw_list *list) {
                        .y = r->y + app_px(app, 2),
                        .row = app_line(app) + app_px(app, 4)};
     lod_state_at(&app->a.lod, app->cursor, &l.a);
-    if (app->has_b)
+    l.a_before = before_at(&app->a, app->cursor);
+    if (app->has_b) {
         lod_state_at(&app->b.lod, app_cursor_b(app), &l.b);
+        l.b_before = before_at(&app->b, app_cursor_b(app));
+    }
     draw_clip(list, r->x, r->y, r->w, r->h);
     draw_heading(&l);
     draw_overlay_key(&l, r->y + r->h);

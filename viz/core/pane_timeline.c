@@ -256,9 +256,13 @@ static void draw_marks(struct app *app, struct draw_list *list, const struct plo
     const struct rect *r = frame->rect;
     draw_clip(list, r->x, r->y, r->w, r->h);
     draw_ooms(app, list, frame);
+    if (frame->track == &app->a)
+        plot_marks(app, list, frame);
     draw_peak(app, list, frame, plates);
     name_ooms(app, list, frame, plates);
     name_capacity(app, list, frame, plates);
+    if (frame->track == &app->a)
+        plot_mark_names(app, list, frame, plates);
     draw_unclip(list);
 }
 

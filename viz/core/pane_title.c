@@ -87,10 +87,46 @@ static int draw_figures(struct app *app, struct draw_list *list) {
     return right;
 }
 
+static void add_part(char *line, size_t line_bytes, const char *text) {
+    size_t used = strlen(line);
+    snprintf(line + used, line_bytes - used, "%s%s", used ? "  \xc2\xb7  " : "", text);
+}
+
+/* A recording that began later than the run, or whose ring was too short, begins with blocks. */
+static void add_before(const struct app *app, char *line, size_t line_bytes) {
+    const struct before *before = &app->a.before;
+    char text[200], count[LABEL_BYTES], bytes[LABEL_BYTES];
+    if (before->blocks == 0 || app->a.tl->events.count == 0)
+        return;
+    snprintf(text, sizeof text, "%s %.40s %.60s (%s)", label_count(before->blocks, count),
+             app_text(app, TEXT_BLOCKS_OF), app_text(app, TEXT_BEFORE_START),
+             label_bytes(before->bytes, bytes));
+    add_part(line, line_bytes, text);
+}
+
+/* What was repaired, with the first of it by name, and sums that cannot be. */
+static bool add_losses(const struct app *app, char *line, size_t line_bytes) {
+    uint64_t warnings = (uint64_t)app->a.tl->warnings + (app->has_b ? app->b.tl->warnings : 0);
+    const struct timeline *named = app->a.tl->warnings > 0 || !app->has_b ? app->a.tl : app->b.tl;
+    char text[400];
+    bool broken = false;
+    if (warnings > 0) {
+        const char *first = timeline_text(named, named->first_warning);
+        snprintf(text, sizeof text, "%llu %.80s%s%.200s", (unsigned long long)warnings,
+                 app_text(app, TEXT_WARNINGS), *first ? ": " : "", first);
+        add_part(line, line_bytes, text);
+    }
+    for (size_t i = 0; i < app->marks.breaks.count && !broken; i++)
+        broken = app->marks.breaks.at[i].kind == MARK_ALLOCATED;
+    if (broken)
+        add_part(line, line_bytes, app_text(app, TEXT_ALLOCATED_ABOVE));
+    return warnings > 0 || broken;
+}
+
 static void draw_names(struct app *app, struct draw_list *list, int width) {
     const struct rect *r = &app->layout.title;
     const struct theme *theme = app_theme(app);
-    char name[200], line[512], shown[512];
+    char name[200], line[1024], about[512], shown[1024];
     int size = app_px(app, 15), x = r->x + app_px(app, 14), y = r->y + app_px(app, 7);
     snprintf(name, sizeof name, "%.90s", base_name(timeline_text(app->a.tl, app->a.tl->title)));
     if (app->has_b) {
@@ -100,16 +136,15 @@ static void draw_names(struct app *app, struct draw_list *list, int width) {
     }
     font_shorten(app->font, name, width, size, true, shown, sizeof shown);
     draw_text(list, x, y, size, true, theme->ink, shown);
-    describe(app, &app->a, line, sizeof line);
-    uint64_t warnings = (uint64_t)app->a.tl->warnings + (app->has_b ? app->b.tl->warnings : 0);
-    if (warnings > 0) {
-        size_t used = strlen(line);
-        snprintf(line + used, sizeof line - used, "%s%llu %s", used ? "  \xc2\xb7  " : "",
-                 (unsigned long long)warnings, app_text(app, TEXT_WARNINGS));
-    }
+    line[0] = '\0';
+    bool warns = add_losses(app, line, sizeof line); /* first: what follows may be shortened */
+    describe(app, &app->a, about, sizeof about);
+    if (*about)
+        add_part(line, sizeof line, about);
+    add_before(app, line, sizeof line);
     font_shorten(app->font, line, width, app_small(app), false, shown, sizeof shown);
     draw_text(list, x, y + font_line(app->font, size), app_small(app), false,
-              warnings > 0 ? theme->warn : theme->faint, shown);
+              warns ? theme->warn : theme->faint, shown);
 }
 
 static void draw(struct app *app, struct draw_list *list) {

@@ -88,6 +88,33 @@ void plot_blocks(struct app *app, struct draw_list *list, const struct plot_fram
     }
 }
 
+/* The bytes below a group's band. */
+static double below_group(const struct plot_frame *frame, const struct column *column, int group) {
+    double sum = (double)frame->track->context_bytes;
+    for (int i = 0; i < group; i++)
+        sum += (double)column->group[i];
+    return sum;
+}
+
+void plot_before(struct app *app, struct draw_list *list, const struct plot_frame *frame) {
+    const struct before *before = &frame->track->before;
+    const struct rect *r = frame->rect;
+    struct band_style style = theme_before();
+    for (int g = 0; g < CATEGORY_COUNT; g++) {
+        if (before->groups[g].bytes == 0 || (app->isolated >= 0 && app->isolated != g))
+            continue;
+        int32_t *edges = draw_bands(list, r->x, r->y, r->w, r->h, 1, &style, 0, frame->phase);
+        for (int i = 0; edges && i < r->w; i++) {
+            const struct column *column = &frame->columns[i];
+            uint64_t left = before_left(before, g, column->arg);
+            double bottom = below_group(frame, column, g);
+            left = left < column->group[g] ? left : column->group[g];
+            *edges++ = plot_y(frame, bottom);
+            *edges++ = plot_y(frame, bottom + (double)left);
+        }
+    }
+}
+
 /* How far the total goes down inside each column. */
 static void draw_minimum(struct app *app, struct draw_list *list, const struct plot_frame *frame) {
     const struct rect *r = frame->rect;
@@ -120,6 +147,7 @@ void plot_ground(struct app *app, struct draw_list *list, const struct plot_fram
         plot_blocks(app, list, frame);
     else
         plot_matches(app, list, frame);
+    plot_before(app, list, frame);
     draw_minimum(app, list, frame);
     plot_reserved(app, list, frame);
     draw_unclip(list);

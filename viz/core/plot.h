@@ -34,9 +34,17 @@ int plot_y(const struct plot_frame *frame, double bytes); /* pixels of the pictu
 void plot_bands(struct app *app, struct draw_list *list, const struct plot_frame *frame);
 /* Over them the blocks of a pixel or more. */
 void plot_blocks(struct app *app, struct draw_list *list, const struct plot_frame *frame);
+/* Over them a pattern on what was there before the recording. */
+void plot_before(struct app *app, struct draw_list *list, const struct plot_frame *frame);
 void plot_reserved(struct app *app, struct draw_list *list, const struct plot_frame *frame);
 /* The highest of each column as a line: allocated or reserved on top of `context` bytes, or the device. */
 void plot_line(struct app *app, struct draw_list *list, const struct plot_frame *frame,
                enum level level, uint64_t context, uint32_t color);
+
+/* The cache given back, and sums that contradict each other (marks.h), named on plates. */
+struct plates;
+void plot_marks(struct app *app, struct draw_list *list, const struct plot_frame *frame);
+void plot_mark_names(struct app *app, struct draw_list *list, const struct plot_frame *frame,
+                     struct plates *plates);
 
 #endif

@@ -22,6 +22,8 @@ static int pattern_at(enum pattern pattern, int x, int y) {
         return (x & 3) == 0 && (y & 3) == ((x & 4) ? 0 : 2);
     case PATTERN_HATCH:
         return ((x + y) & 7) == 0 || ((x - y) & 7) == 0;
+    case PATTERN_BACKSLASHES:
+        return ((x - y) & 7) < 2;
     }
     return 0;
 }
@@ -29,6 +31,12 @@ static int pattern_at(enum pattern pattern, int x, int y) {
 static void paint_run(const struct raster_column *c, int y0, int y1, enum pattern pattern,
                       uint32_t color, uint32_t on) {
     uint32_t *at = c->at + (size_t)y0 * c->pitch;
+    if (pattern != PATTERN_NONE && color >> 24 == 0) { /* what is below shows through */
+        for (int y = y0; y < y1; y++, at += c->pitch)
+            if (pattern_at(pattern, c->pattern_x, y - c->pattern_y))
+                *at = raster_blend(*at, on, 110);
+        return;
+    }
     color &= 0xffffff;
     if (pattern == PATTERN_NONE) {
         for (int y = y0; y < y1; y++, at += c->pitch)

@@ -63,7 +63,7 @@ static bool has_area(const int32_t *values, const struct draw_command *c, int ba
 
 static void write_bands(const struct draw_list *list, const struct draw_command *c,
                         struct text *out) {
-    static const char *const fills[] = {NULL, "diagonals", "dots", "hatch"};
+    static const char *const fills[] = {NULL, "diagonals", "dots", "hatch", "backslashes"};
     const int32_t *values = list->values.at + c->data;
     for (int band = 0; band < c->count; band++) {
         if (!has_area(values, c, band))
@@ -72,13 +72,15 @@ static void write_bands(const struct draw_list *list, const struct draw_command 
         struct text path = {0};
         add_upper_edge(&path, values, c, band);
         add_lower_edge(&path, values, c, band);
-        text_add(out, "<path");
-        add_fill(out, "fill", style->color);
-        if (c->separator) {
-            add_fill(out, "stroke", c->separator);
-            text_add(out, " stroke-width=\"0.4\"");
+        if (style->color >> 24 != 0) {
+            text_add(out, "<path");
+            add_fill(out, "fill", style->color);
+            if (c->separator) {
+                add_fill(out, "stroke", c->separator);
+                text_add(out, " stroke-width=\"0.4\"");
+            }
+            text_format(out, " d=\"%s\"/>\n", text_get(&path));
         }
-        text_format(out, " d=\"%s\"/>\n", text_get(&path));
         if (fills[style->pattern])
             text_format(out, "<path fill=\"url(#%s)\" d=\"%s\"/>\n", fills[style->pattern],
                         text_get(&path));
@@ -160,6 +162,9 @@ static const char head[] =
     "stroke-width=\"1.4\"/></pattern>\n"
     "<pattern id=\"dots\" width=\"4\" height=\"4\" patternUnits=\"userSpaceOnUse\">"
     "<rect width=\"1\" height=\"1\" fill-opacity=\"0.5\"/></pattern>\n"
+    "<pattern id=\"backslashes\" width=\"8\" height=\"8\" patternUnits=\"userSpaceOnUse\">"
+    "<path d=\"M0 0L8 8M-4 4L4 12M4 -4L12 4\" stroke-opacity=\"0.4\" stroke=\"#000\" "
+    "stroke-width=\"1.4\"/></pattern>\n"
     "<pattern id=\"hatch\" width=\"8\" height=\"8\" patternUnits=\"userSpaceOnUse\">"
     "<path d=\"M0 0L8 8M0 8L8 0\" stroke=\"#888\" stroke-opacity=\"0.6\"/></pattern>\n"
     "</defs>\n";

@@ -99,6 +99,10 @@ struct band_style theme_band(enum category category) {
 }
 
 /* Towards black by nothing, a 14th, a 7th: labels on the bands stay legible, hues tell the groups. */
+struct band_style theme_before(void) {
+    return (struct band_style){0x00000000, PATTERN_BACKSLASHES, 0xff000000};
+}
+
 uint32_t theme_shade(uint32_t color, uint32_t block) {
     uint32_t part = 256 - block * UINT32_C(2654435769) / UINT32_C(1431655766) * 18;
     uint32_t rb = (color & 0xff00ff) * part >> 8 & 0xff00ff;

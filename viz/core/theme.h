@@ -10,7 +10,8 @@
 
 #include "category.h"
 
-enum pattern { PATTERN_NONE, PATTERN_DIAGONALS, PATTERN_DOTS, PATTERN_HATCH };
+/* The last is for what is drawn over bands: no palette gives it to one. */
+enum pattern { PATTERN_NONE, PATTERN_DIAGONALS, PATTERN_DOTS, PATTERN_HATCH, PATTERN_BACKSLASHES };
 
 struct band_style {
     uint32_t color;
@@ -45,6 +46,8 @@ enum theme_id theme_find(const char *name);
 /* One of a few shades of a band's colour, so that a block is told from its neighbours: by its number
  * alone, the same in every column. */
 uint32_t theme_shade(uint32_t color, uint32_t block);
+/* Over the bands of blocks that were there before the recording: only the pattern, no colour. */
+struct band_style theme_before(void);
 struct band_style theme_band(enum category category);
 /* A band that is not what is looked for: its colour is still told apart. */
 struct band_style theme_dim(const struct theme *theme, struct band_style style);

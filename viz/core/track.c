@@ -37,6 +37,7 @@ bool track_build(struct track *track, const struct timeline *tl, uint8_t device,
     if (!lod_build(&track->lod, tl, device, NULL, err))
         return false;
     if (live_build(&track->live, tl, device, err) && owners_init(&track->owners, tl, err) &&
+        before_build(&track->before, &track->lod, err) &&
         peaks_find(&track->lod, &track->peaks, err)) {
         streams_init(&track->streams, &track->lod, &track->live);
         if (build_lanes(track))
@@ -51,6 +52,7 @@ void track_fini(struct track *track) {
     lod_fini(&track->lod);
     live_fini(&track->live);
     streams_fini(&track->streams);
+    before_fini(&track->before);
     owners_fini(&track->owners);
     for (int i = 0; i < TRACK_LANES; i++)
         array_fini(&track->lanes[i]);

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "array.h"
+#include "before.h"
 #include "live.h"
 #include "lod.h"
 #include "owners.h"
@@ -28,6 +29,7 @@ struct track {
     struct streams streams; /* begun: streams_build */
     struct owners owners;
     struct peaks peaks;
+    struct before before;
     ARRAY(uint32_t) lanes[TRACK_LANES];   /* phases by depth, in order of their beginning */
     uint64_t context_bytes;               /* outside the allocator; 0 where unknown */
     uint64_t capacity_bytes;              /* 0: unknown */
