@@ -7,6 +7,9 @@ vs_test(json_parse USES trace)
 vs_test(profiler USES trace)
 vs_test(memory_timeline USES analysis trace)
 vs_test(smi USES analysis trace)
+vs_test(nsight USES analysis trace PRIVATE PkgConfig::SQLITE)
+vs_test(pprof USES analysis trace)
+vs_test(protobuf USES trace)
 
 # replay_NAME runs the corpus under any compiler in ctest; fuzz_NAME is the libFuzzer program (clang, VRAMSIM_FUZZ).
 if(VRAMSIM_FUZZ)
@@ -26,7 +29,7 @@ foreach(name pickle snapshot vrt)
 endforeach()
 
 # One program an importer: its bytes reach no other, however the fuzzer changes them.
-foreach(name profiler memory_timeline smi)
+foreach(name profiler memory_timeline smi nsight pprof)
   add_executable(replay_${name} fuzz/fuzz_importer.c fuzz/driver.c)
   target_compile_definitions(replay_${name} PRIVATE _POSIX_C_SOURCE=200809L IMPORTER=importer_${name})
   target_link_libraries(replay_${name} PRIVATE vs_trace vs_flags)
@@ -39,3 +42,9 @@ foreach(name profiler memory_timeline smi)
     target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
   endif()
 endforeach()
+
+if(Python3_FOUND) # `importers_python.py PROGRAM COUNT SEED [FILE...]` for a longer run
+  add_test(NAME importers_python COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/prop/importers_python.py
+    $<TARGET_FILE:vramsim> 12 1 ${CMAKE_CURRENT_SOURCE_DIR}/data/traces/memory_timeline_raw.json.gz
+    ${CMAKE_CURRENT_SOURCE_DIR}/data/profiles/mlp.timeline.raw.json.gz)
+endif()

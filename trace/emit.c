@@ -210,6 +210,42 @@ bool emit_reserved(struct emit *e, uint64_t time_ns, uint8_t device, uint64_t by
     return emit_event(e, &event, &index);
 }
 
+bool emit_start_segment(struct emit *e, const struct timeline_segment *segment, uint32_t *ref) {
+    *ref = timeline_add_segment(e->tl, segment);
+    return *ref != TIMELINE_NONE || error_host_memory(e->err);
+}
+
+static bool push_segment(struct emit *e, uint64_t time_ns, enum event_kind kind, uint32_t ref,
+                         uint32_t *index) {
+    const struct timeline_segment *s = &e->tl->segments.at[ref];
+    const struct timeline_event event = {.time_ns = time_ns,
+                                         .bytes = s->bytes,
+                                         .address = s->address,
+                                         .ref = ref,
+                                         .stream = s->stream,
+                                         .kind = (uint8_t)kind,
+                                         .device = s->device};
+    return emit_event(e, &event, index);
+}
+
+bool emit_segment(struct emit *e, uint64_t time_ns, const struct timeline_segment *segment,
+                  uint32_t *ref) {
+    uint32_t index;
+    if (!emit_start_segment(e, segment, ref) ||
+        !push_segment(e, time_ns, EVENT_SEGMENT_ALLOC, *ref, &index))
+        return false;
+    e->tl->segments.at[*ref].alloc_event = index;
+    return true;
+}
+
+bool emit_segment_end(struct emit *e, uint64_t time_ns, uint32_t ref) {
+    uint32_t index;
+    if (!push_segment(e, time_ns, EVENT_SEGMENT_FREE, ref, &index))
+        return false;
+    e->tl->segments.at[ref].free_event = index;
+    return true;
+}
+
 static bool has_room(const struct timeline *tl, struct counters *sums) {
     bool has_memory[EMIT_DEVICES] = {false};
     for (size_t i = 0; i < tl->blocks.count; i++)

@@ -58,6 +58,12 @@ bool emit_total(struct emit *e, uint64_t time_ns, uint8_t device, enum category 
 bool emit_total_start(struct emit *e, const struct timeline_block *block);
 /* What is reserved from now on; before the first event too when it is the device's first. */
 bool emit_reserved(struct emit *e, uint64_t time_ns, uint8_t device, uint64_t bytes);
+/* A segment of its own, with its place: the driver's call is known. `ref`: its number. */
+bool emit_segment(struct emit *e, uint64_t time_ns, const struct timeline_segment *segment,
+                  uint32_t *ref);
+bool emit_segment_end(struct emit *e, uint64_t time_ns, uint32_t ref);
+/* One that was there before the first event. */
+bool emit_start_segment(struct emit *e, const struct timeline_segment *segment, uint32_t *ref);
 /* Phases nest as they come; the end takes the phase out, wherever it stands. */
 bool emit_phase_begin(struct emit *e, uint64_t time_ns, uint8_t device, uint32_t name,
                       uint32_t *phase);

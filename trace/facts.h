@@ -14,11 +14,12 @@
 
 enum trace_facts_has {
     TRACE_FACTS_SHA256 = 1 << 0,
-    TRACE_FACTS_PICKLE = 1 << 1,     /* protocol, opcodes, top_keys */
-    TRACE_FACTS_STATE = 1 << 2,      /* segments, blocks and their sums at the end */
-    TRACE_FACTS_REQUESTED = 1 << 3,  /* requested */
-    TRACE_FACTS_TIME = 1 << 4,       /* time_us_first, time_us_last */
-    TRACE_FACTS_ANNOTATIONS = 1 << 5 /* the file has a list of them, perhaps an empty one */
+    TRACE_FACTS_PICKLE = 1 << 1,      /* protocol, opcodes, top_keys */
+    TRACE_FACTS_STATE = 1 << 2,       /* segments, blocks and their sums at the end */
+    TRACE_FACTS_REQUESTED = 1 << 3,   /* requested */
+    TRACE_FACTS_TIME = 1 << 4,        /* time_us_first, time_us_last */
+    TRACE_FACTS_ANNOTATIONS = 1 << 5, /* the file has a list of them, perhaps an empty one */
+    TRACE_FACTS_HOST = 1 << 6         /* pinned memory of the host was recorded: host_* */
 };
 
 /* A name and how often it occurs, in order of first use. */
@@ -75,6 +76,7 @@ struct trace_facts {
     uint64_t streams, expandable;
     uint64_t reserved, allocated, active, requested, largest_free_block; /* at the end */
     uint64_t stack_depth_max, external_annotations;
+    uint64_t host_segments, host_reserved, host_events;
     uint64_t time_us_first, time_us_last;
     ARRAY(struct trace_device_facts) devices;
     ARRAY(struct trace_figure) figures; /* in the order in which they are shown */

@@ -14,9 +14,9 @@ enum { HEAD_BYTES = 4096 };
 #define DEFAULT_MEMORY_BYTES ((size_t)256 << 20)
 enum { DEFAULT_MEMORY_FACTOR = 24 };
 
-const struct importer *const importers[] = {&importer_vrt,      &importer_snapshot,
-                                            &importer_profiler, &importer_memory_timeline,
-                                            &importer_smi,      NULL};
+const struct importer *const importers[] = {
+    &importer_vrt, &importer_snapshot, &importer_profiler, &importer_memory_timeline,
+    &importer_smi, &importer_nsight,   &importer_pprof,    NULL};
 
 /* Formats that people try and that are not read here; for the message only. */
 static const struct {
@@ -25,7 +25,6 @@ static const struct {
     const char *hint;
 } foreign[] = {
     {"PK\3\4", 4, "a zip archive, perhaps of torch.save"},
-    {"SQLite format 3", 15, "an SQLite database (exports of Nsight Systems are not read yet)"},
     {"{", 1,
      "JSON with neither traceEvents, which a trace of torch.profiler has, nor a model_type, which "
      "a config of Transformers has"},

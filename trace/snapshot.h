@@ -77,7 +77,9 @@ struct trace_options;
     X(SEGMENT_UNMAP, "segment_unmap")                                                              \
     X(OOM, "oom")                                                                                  \
     X(SNAPSHOT, "snapshot")                                                                        \
-    X(ANNOTATE, "annotate")
+    X(ANNOTATE, "annotate")                                                                        \
+    X(HOST_SEGMENTS, "host_segments")                                                              \
+    X(HOST_TRACES, "host_traces")
 
 enum snapshot_key {
 #define X(id, text) KEY_##id,
@@ -175,6 +177,7 @@ struct snapshot {
     struct pickle pickle;
     struct pickle_value root;
     uint32_t segments_list, traces_list, annotations_list;
+    uint32_t host_segments_list, host_traces_list; /* pinned memory: counted, not shown */
     bool is_list;             /* the outermost value is the list of segments (1.13) */
     ARRAY(uint32_t) top_keys; /* texts */
     struct snapshot_settings settings;

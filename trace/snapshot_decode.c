@@ -21,6 +21,8 @@ static const struct {
 static const uint8_t role_of_key[KEY_COUNT] = {
     [KEY_SEGMENTS] = ROLE_TOP,
     [KEY_DEVICE_TRACES] = ROLE_TOP,
+    [KEY_HOST_SEGMENTS] = ROLE_TOP,
+    [KEY_HOST_TRACES] = ROLE_TOP,
     [KEY_ALLOC_CONF] = ROLE_SETTINGS,
     [KEY_MAX_SPLIT_SIZE] = ROLE_SETTINGS,
     [KEY_GC_THRESHOLD] = ROLE_SETTINGS,
@@ -82,6 +84,12 @@ static void set_top(struct snapshot *s, uint32_t key, struct pickle_value v) {
         break;
     case KEY_EXTERNAL_ANNOTATIONS:
         s->annotations_list = get_handle(v);
+        break;
+    case KEY_HOST_SEGMENTS:
+        s->host_segments_list = get_handle(v);
+        break;
+    case KEY_HOST_TRACES:
+        s->host_traces_list = get_handle(v);
         break;
     }
 }
@@ -536,7 +544,7 @@ bool snapshot_decode(struct snapshot *s, const void *data, size_t length,
     memset(s, 0, sizeof *s);
     s->options = options;
     s->segments_list = s->traces_list = s->annotations_list = s->settings.divisions_dict =
-        NO_HANDLE;
+        s->host_segments_list = s->host_traces_list = NO_HANDLE;
     s->settings.max_split = UINT64_MAX;
     const struct pickle_handler handler = {.user = s,
                                            .set_items = fold_dict,

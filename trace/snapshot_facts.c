@@ -208,8 +208,29 @@ static bool device_facts(struct build *b, struct build_device *d) {
     return true;
 }
 
+/* What PyTorch's allocator of pinned memory had (2.15, record_pinned_host_memory=True). Its lists are
+ * always there, empty unless it was recorded. */
+static void host_facts(struct build *b) {
+    struct trace_facts *f = b->facts;
+    struct snapshot_walk walk;
+    uint32_t handle;
+    if (b->s->host_traces_list != NO_HANDLE)
+        f->host_events = snapshot_list_count(b->s, b->s->host_traces_list);
+    snapshot_walk_begin(b->s, b->s->host_segments_list, &walk);
+    while (snapshot_walk_next(b->s, &walk, &handle)) {
+        uint32_t record = snapshot_record(b->s, handle, ROLE_SEGMENT);
+        if (record == NO_HANDLE || b->s->segments.at[record].total > MAX_RECORD_BYTES)
+            continue;
+        f->host_segments++;
+        f->host_reserved += b->s->segments.at[record].total;
+    }
+    if (f->host_events + f->host_segments > 0)
+        f->has |= TRACE_FACTS_HOST;
+}
+
 bool build_facts(struct build *b) {
     struct trace_facts *f = b->facts;
+    host_facts(b);
     if (b->s->annotations_list != NO_HANDLE) {
         f->has |= TRACE_FACTS_ANNOTATIONS;
         f->external_annotations = snapshot_list_count(b->s, b->s->annotations_list);

@@ -25,7 +25,7 @@ enum exit_code {
     EXIT_INTERRUPTED = 130
 };
 
-enum { CLI_MAX_FILES = 2, CLI_MAX_SETS = 256, CLI_MAX_OUTPUTS = 16 };
+enum { CLI_MAX_FILES = 4096, CLI_MAX_SETS = 256, CLI_MAX_OUTPUTS = 16 };
 
 enum cli_when { CLI_AUTO, CLI_ALWAYS, CLI_NEVER };
 
@@ -89,6 +89,7 @@ int cmd_render(struct cli *cli);
 int cmd_view(struct cli *cli);
 int cmd_validate(struct cli *cli);
 int cmd_info(struct cli *cli);
+int info_ranks(const struct cli *cli); /* of several files: ranks of one run */
 int cmd_replay(struct cli *cli);
 int cmd_capture(struct cli *cli);
 int cmd_dump(struct cli *cli);

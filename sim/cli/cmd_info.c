@@ -163,6 +163,11 @@ static void json_figures(struct json *j, const struct trace_facts *f) {
 static void json_snapshot(struct json *j, const struct trace_facts *f,
                           const struct replay_result *replay) {
     json_u64(j, "stack_depth_max", f->stack_depth_max);
+    if (f->has & TRACE_FACTS_HOST) {
+        json_u64(j, "host_segments", f->host_segments);
+        json_u64(j, "host_reserved", f->host_reserved);
+        json_u64(j, "host_events", f->host_events);
+    }
     if (f->has & TRACE_FACTS_ANNOTATIONS)
         json_u64(j, "external_annotations", f->external_annotations);
     json_object(j, "devices");
@@ -337,6 +342,8 @@ static void write_report(const char *path, const struct trace_facts *f, const st
         if (f->has & TRACE_FACTS_REQUESTED)
             line_bytes(out, "requested", f->requested);
         line_bytes(out, "largest free block", f->largest_free_block);
+        if (f->has & TRACE_FACTS_HOST)
+            line_bytes(out, "pinned host memory", f->host_reserved);
     }
     for (size_t i = 0; i < f->devices.count; i++)
         write_device(&f->devices.at[i], out);
@@ -399,6 +406,8 @@ int cmd_info(struct cli *cli) {
                                     .progress = progress_show,
                                     .user = &progress,
                                     .want_sha256 = cli->json != NULL};
+    if (cli->file_count > 1)
+        return info_ranks(cli);
     if (source_is_scenario(cli->files[0])) {
         error_set(&err, ERROR_USAGE,
                   "%s: a scenario, not a trace: vramsim run %s reports on it, with --help-scenario "

@@ -15,8 +15,8 @@ static const struct {
      "samples of the whole device: every program's memory, contexts included; what the allocator "
      "had of it is unknown"},
     {TIMELINE_SUMS_BLOCKS,
-     "blocks are differences between recorded totals, or versions of a tensor: not each is an "
-     "allocation"},
+     "blocks are differences between recorded totals, versions of a tensor, or all that a stack "
+     "holds: not each is an allocation"},
     {TIMELINE_SUMS_SEGMENTS,
      "of segments only the total was recorded: where blocks lie is unknown"},
     {TIMELINE_FREES_BY_SIZE,

@@ -9,8 +9,8 @@
 
 /* From what tells most to what tells least. */
 enum kind {
-    KIND_USER,   /* Python, not PyTorch's */
-    KIND_PYTHON, /* PyTorch's */
+    KIND_USER,   /* Python, no framework's */
+    KIND_PYTHON, /* a framework's */
     KIND_NODE,   /* a node of autograd: backward runs without Python */
     KIND_OTHER,  /* extensions */
     KIND_CORE,
@@ -22,9 +22,10 @@ static bool is_python(const char *file) {
     return length >= 3 && strcmp(file + length - 3, ".py") == 0;
 }
 
-/* PyTorch's own files, wherever it is installed. */
-static bool is_torch(const char *file) {
-    return strncmp(file, "torch/", 6) == 0 || strstr(file, "/torch/") || strstr(file, "\\torch\\");
+/* The frameworks' own files, wherever they are installed. */
+static bool is_framework(const char *file) {
+    return strncmp(file, "torch/", 6) == 0 || strstr(file, "/torch/") ||
+           strstr(file, "\\torch\\") || strncmp(file, "jax/", 4) == 0 || strstr(file, "/jax/_src/");
 }
 
 static bool begins_with_any(const char *text, const char *const *prefixes) {
@@ -60,7 +61,7 @@ static enum kind kind_of_function(const char *function) {
 static enum kind kind_of(const struct timeline *tl, const struct timeline_frame *f) {
     const char *file = timeline_text(tl, f->file);
     if (is_python(file))
-        return is_torch(file) ? KIND_PYTHON : KIND_USER;
+        return is_framework(file) ? KIND_PYTHON : KIND_USER;
     return kind_of_function(timeline_text(tl, f->function));
 }
 

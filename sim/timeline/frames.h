@@ -1,5 +1,5 @@
 /* frames.h: which frames of a recorded stack tell a person who asked for memory. Stacks may begin
- * with the recorder's own frames and those of the C++ core, and with Python of PyTorch itself. */
+ * with the recorder's own frames and those of the C++ core, and with Python of PyTorch or JAX itself. */
 #ifndef FRAMES_H
 #define FRAMES_H
 

@@ -38,3 +38,7 @@ for ending in vrt perfetto csv pickle; do
 done
 vramsim validate "$ROOT/scenarios/mlp.lua" late.vrt --set steps=4 | head -n 3
 head -n 4 late.csv | cut -d, -f 1-8,16-
+# a state of JAX, which has no history
+cp "$ROOT/tests/data/profiles/jax.prof" .
+try info jax.prof
+try validate "$ROOT/scenarios/mlp.lua" jax.prof
