@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "app.h"
+#include "app_state.h"
 #include "draw.h"
 #include "failing_alloc.h"
 #include "filter.h"
@@ -480,6 +480,35 @@ TEST(go_to_finds_moments_and_says_what_is_wrong) {
     session_close(&s);
 }
 
+TEST(of_many_blocks_what_is_typed_is_searched_for_when_typing_rests) {
+    USE_STATE;
+    struct timeline *tl = fixture_llama("made_up.lua", false);
+    struct error err = {0};
+    struct app_options options = {.width = 800, .height = 600, .embedded_font = true};
+    struct app *app = app_create(&options, tl, NULL, &err);
+    assert_non_null(app);
+    struct session s = {tl, app};
+    app->find.at_once = 0;
+    struct input tick = {.kind = INPUT_TICK, .milliseconds = 100};
+    play(&s, "key /\ntype cat:grad\n");
+    assert_true(app_is_busy(app) && !app->find.search.active);
+    app_input(app, &tick);
+    assert_false(app->find.search.active);
+    play(&s, "type i\n");
+    app_input(app, &tick);
+    assert_false(app->find.search.active);
+    app_input(app, &tick);
+    assert_true(app->find.search.active && !app->find.stale);
+    play(&s, "type x\n"); /* Enter does not wait */
+    play(&s, "key Backspace\nkey Enter\n");
+    assert_true(app->selection.pin < tl->blocks.count && !app->find.stale);
+    play(&s, "key Ctrl+U\ntype size>1TiB\nkey Tab\n");
+    assert_int_equal(app->find.search.count, 0);
+    play(&s, "key /\nkey Ctrl+U\nkey Esc\n");
+    assert_false(app->find.stale || app->find.search.active);
+    session_close(&s);
+}
+
 TEST(what_is_composed_is_underlined_and_not_yet_there) {
     USE_STATE;
     struct session s = session_open();
@@ -539,5 +568,6 @@ SUITE(cmocka_unit_test(a_field_edits_whole_characters),
       cmocka_unit_test(a_search_is_typed_visited_left_and_cleared),
       cmocka_unit_test(matches_are_bright_and_the_rest_is_dim),
       cmocka_unit_test(go_to_finds_moments_and_says_what_is_wrong),
+      cmocka_unit_test(of_many_blocks_what_is_typed_is_searched_for_when_typing_rests),
       cmocka_unit_test(what_is_composed_is_underlined_and_not_yet_there),
       cmocka_unit_test(a_search_survives_any_failed_allocation))

@@ -10,6 +10,7 @@
 
 void find_init(struct app *app) {
     app->find.search.track = &app->a;
+    app->find.at_once = FIND_AT_ONCE;
 }
 
 void find_fini(struct app *app) {
@@ -42,6 +43,7 @@ static void apply(struct app *app) {
     struct find *f = &app->find;
     struct error err = {0};
     f->why[0] = '\0';
+    f->stale = false;
     if (!search_set(&f->search, f->prompts[FIND_SEARCH].text, &err))
         snprintf(f->why, sizeof f->why, "%.290s", err.text);
     app->owners_valid = false;
@@ -53,6 +55,28 @@ void find_search(struct app *app, const char *text) {
     prompt_set(&app->find.prompts[FIND_SEARCH], text);
     prompt_remember(&app->find.prompts[FIND_SEARCH]);
     apply(app);
+}
+
+void find_flush(struct app *app) {
+    if (app->find.stale)
+        apply(app);
+}
+
+/* A keystroke. */
+static void typed(struct app *app) {
+    struct find *f = &app->find;
+    app->dirty = true;
+    f->stale = f->field == FIND_SEARCH;
+    f->rest_ms = 0;
+    if (app->a.tl->blocks.count <= f->at_once)
+        find_flush(app);
+}
+
+static void rest(struct app *app, uint32_t ms) {
+    struct find *f = &app->find;
+    f->rest_ms += ms < FIND_REST_MS ? ms : FIND_REST_MS;
+    if (f->rest_ms >= FIND_REST_MS)
+        find_flush(app);
 }
 
 void find_adopt(struct app *app, const struct app *from) {
@@ -104,6 +128,7 @@ void find_open(struct app *app, enum find_field field) {
 
 /* The keyboard goes back to the panes. */
 static void leave(struct app *app) {
+    find_flush(app);
     prompt_compose(prompt_of(app), "");
     app->find.field = FIND_NONE;
     app->find.why[0] = '\0';
@@ -111,6 +136,7 @@ static void leave(struct app *app) {
 }
 
 void find_next(struct app *app, bool forward) {
+    find_flush(app);
     uint32_t block = search_next(&app->find.search, app->selection.pin, app->cursor, forward);
     if (block != TIMELINE_NONE)
         app_pin(app, block, true);
@@ -157,8 +183,8 @@ static bool key(struct app *app, const struct input *in) {
     } else if (in->key == 'v' && (in->mods & MOD_CTRL)) {
         app->request = APP_PASTE;
     } else if (prompt_key(prompt, in->key, in->mods)) {
-        if (app->find.field == FIND_SEARCH && strcmp(before, prompt->text) != 0)
-            apply(app);
+        if (strcmp(before, prompt->text) != 0)
+            typed(app);
         app->dirty = true;
     } else {
         return in->key < 0x80 && !(in->mods & MOD_CTRL); /* comes as text */
@@ -178,6 +204,8 @@ static bool press(struct app *app, const struct input *in) {
 bool find_input(struct app *app, const struct input *in) {
     if (in->kind == INPUT_PRESS && !app->help)
         return press(app, in);
+    if (in->kind == INPUT_TICK && app->find.stale)
+        rest(app, in->milliseconds);
     if (app->find.field == FIND_NONE)
         return in->kind == INPUT_TEXT || in->kind == INPUT_EDIT;
     switch (in->kind) {
@@ -185,9 +213,7 @@ bool find_input(struct app *app, const struct input *in) {
         return key(app, in);
     case INPUT_TEXT:
         prompt_type(prompt_of(app), in->text ? in->text : "");
-        if (app->find.field == FIND_SEARCH)
-            apply(app);
-        app->dirty = true;
+        typed(app);
         return true;
     case INPUT_EDIT:
         prompt_compose(prompt_of(app), in->text ? in->text : "");

@@ -115,6 +115,7 @@ static uint64_t cursor_time(const struct app *app) {
 }
 
 bool app_query(struct app *app, const char *name, uint64_t *value) {
+    find_flush(app); /* what is told is what was typed */
     struct ruler ruler = app_ruler(app);
     struct lod_state s, t = {{0}, 0, 0};
     lod_state_at(&app->a.lod, app->cursor, &s);

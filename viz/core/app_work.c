@@ -87,6 +87,8 @@ void app_use_layers(struct app *app, uint64_t (*clock_ns)(void)) {
 }
 
 bool app_is_busy(const struct app *app) {
+    if (app->find.stale)
+        return true;
     if (!app->layered)
         return false;
     bool busy = strip_is_building(app) || marks_are_building(app) || is_building(&app->a.streams) ||

@@ -16,6 +16,8 @@ struct app;
 struct input;
 struct text;
 
+enum { FIND_AT_ONCE = 1 << 20, FIND_REST_MS = 150 };
+
 enum find_field { FIND_NONE, FIND_GO, FIND_SEARCH, FIND_FIELDS };
 
 struct find {
@@ -24,7 +26,11 @@ struct find {
     struct search search;
     struct plot_cache columns; /* of the matches, as of the serial below */
     uint32_t columns_serial;
-    bool only;       /* tables list matches alone */
+    bool only; /* tables list matches alone */
+    /* of more blocks than `at_once` what is typed is searched for when typing rests */
+    size_t at_once;
+    bool stale;
+    uint32_t rest_ms;
     uint32_t serial; /* another with each change of the search */
     char why[300];   /* what is wrong with the text of the field that is shown; "": nothing */
     struct rect caret;
@@ -41,6 +47,8 @@ void find_fini(struct app *app);
 void find_open(struct app *app, enum find_field field);
 /* Keys and text while a field has the keyboard; presses that give or take it. */
 bool find_input(struct app *app, const struct input *in);
+/* Searches for what was typed, if that is still to be done. */
+void find_flush(struct app *app);
 /* The field that is shown: the one with the keyboard, else the search that is on. */
 enum find_field find_shown(const struct app *app);
 /* The fields and the search of an application whose place this one takes. */

@@ -8,6 +8,7 @@
 #include "map_view.h"
 #include "pane.h"
 #include "timeline.h"
+#include "tip.h"
 
 static const struct rect *place(const struct app *app) {
     return &app->layout.map;
@@ -117,8 +118,18 @@ static bool input(struct app *app, const struct input *in) {
     return true;
 }
 
+static bool tip(struct app *app, int x, int y, struct tip *out) {
+    struct map_places places = map_view_places(app);
+    struct map_hit hit;
+    if (!map_view_at(app, &places, x, y, &hit) || hit.block >= app->a.tl->blocks.count)
+        return false;
+    tip_block(app, hit.block, out);
+    return true;
+}
+
 const struct pane_ops pane_map = {.name = "map",
                                   .doc = "segments and blocks by address at the cursor",
                                   .place = place,
                                   .draw = draw,
-                                  .input = input};
+                                  .input = input,
+                                  .tip = tip};
