@@ -86,7 +86,7 @@ TEST(wrong_states_say_what_is_expected) {
     struct app *app = open_app(tl, NULL);
     assert_refused(app, "grup=op",
                    "state: unknown field 'grup' (did you mean 'group'?); known: axis compare tab "
-                   "side group search only at mark range pin view bytes");
+                   "side map track level group search only at mark range pin view bytes");
     assert_refused(app, "group=colour",
                    "state: group=colour: expected module, path, category, op, name, stack, dtype, "
                    "stream");

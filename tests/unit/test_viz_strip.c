@@ -12,6 +12,7 @@
 #include "level.h"
 #include "pyramid.h"
 #include "script.h"
+#include "state.h"
 #include "text.h"
 #include "tl_build.h"
 #include "tl_random.h"
@@ -324,6 +325,32 @@ TEST(f3_shows_the_one_then_the_other_and_q_changes_the_level) {
     timeline_destroy(b);
 }
 
+TEST(a_state_tells_of_map_track_and_level) {
+    USE_STATE;
+    struct timeline *a = tl_random(1, 300);
+    struct error err = {0};
+    struct app_options options = {.width = 900, .height = 700, .embedded_font = true};
+    struct app *two = app_create(&options, a, a, &err), *one = app_create(&options, a, NULL, &err);
+    struct text out = {0};
+    const char *state = "map=on;track=difference;level=reserved";
+    assert_true(two && one);
+    assert_ok(state_apply(two, state, &err), err);
+    play(two, "expect map 1\nexpect strip 2\nexpect level 1\n");
+    state_write(two, &out);
+    if (!strstr(text_get(&out), state))
+        fail_msg("%s", text_get(&out));
+    text_fini(&out);
+    assert_false(state_apply(one, state, &err));
+    assert_non_null(strstr(err.text, "there is one file"));
+    assert_false(state_apply(one, "level=mapped", &err));
+    assert_false(state_apply(one, "track=on", &err) || state_apply(one, "map=1", &err));
+    assert_ok(state_apply(one, "track=fragmentation;map=off", &err), err);
+    play(one, "expect map 0\nexpect strip 1\n");
+    app_destroy(two);
+    app_destroy(one);
+    timeline_destroy(a);
+}
+
 TEST(a_window_builds_it_in_slices) {
     USE_STATE;
     struct timeline *a = tl_random(4, 9000);
@@ -427,5 +454,6 @@ SUITE(cmocka_unit_test(extremes_of_any_range_are_those_of_its_numbers),
       cmocka_unit_test(differences_equal_a_walk_of_both_timelines),
       cmocka_unit_test(a_spike_that_only_the_second_has_is_seen),
       cmocka_unit_test(f3_shows_the_one_then_the_other_and_q_changes_the_level),
+      cmocka_unit_test(a_state_tells_of_map_track_and_level),
       cmocka_unit_test(a_window_builds_it_in_slices), cmocka_unit_test(the_pane_is_drawn_as_it_was),
       cmocka_unit_test(every_allocation_of_the_strip_may_fail))

@@ -102,6 +102,55 @@ static void write_side(struct app *app, struct text *out) {
         text_add(out, "off");
 }
 
+static bool read_map(struct app *app, const char *value, struct error *err) {
+    bool on = strcmp(value, "on") == 0;
+    if (!on && strcmp(value, "off") != 0)
+        return wrong("map", value, "on or off", err);
+    app->shown[SPLIT_MAP] = on;
+    app_relayout(app);
+    return true;
+}
+
+static void write_map(struct app *app, struct text *out) {
+    if (app->shown[SPLIT_MAP])
+        text_add(out, "on");
+}
+
+static bool read_track(struct app *app, const char *value, struct error *err) {
+    bool difference = strcmp(value, "difference") == 0;
+    bool shown = difference || strcmp(value, "fragmentation") == 0;
+    if (!shown && strcmp(value, "off") != 0)
+        return wrong("track", value, "fragmentation, difference or off", err);
+    if (difference && !app->has_b)
+        return wrong("track", value, "fragmentation or off: there is one file", err);
+    app->shown[SPLIT_STRIP] = shown;
+    app->strip.kind = difference ? STRIP_DIFFERENCE : STRIP_FRAGMENTATION;
+    app_relayout(app);
+    return true;
+}
+
+static void write_track(struct app *app, struct text *out) {
+    if (app->shown[SPLIT_STRIP])
+        text_add(out, app->strip.kind == STRIP_DIFFERENCE ? "difference" : "fragmentation");
+}
+
+static const char *const level_words[LEVEL_COUNT] = {"allocated", "reserved", "device"};
+
+static bool read_level(struct app *app, const char *value, struct error *err) {
+    for (int i = 0; i < LEVEL_COUNT; i++)
+        if (strcmp(level_words[i], value) == 0) {
+            app->strip.level = (enum level)i;
+            strip_forget_gap(app);
+            return true;
+        }
+    return wrong("level", value, "allocated, reserved or device", err);
+}
+
+static void write_level(struct app *app, struct text *out) {
+    if (app->strip.level != LEVEL_ALLOCATED)
+        text_add(out, level_words[app->strip.level]);
+}
+
 static bool read_group(struct app *app, const char *value, struct error *err) {
     struct text names = {0};
     for (int i = 0; i < OWNER_GROUPING_COUNT; i++) {
@@ -292,6 +341,9 @@ static void write_search(struct app *app, struct text *out) {
     X(compare, "overlay|below|off", "the second file")                                             \
     X(tab, "NAME|off", "the table below")                                                          \
     X(side, "on|off", "legend and details")                                                        \
+    X(map, "on|off", "the address map")                                                            \
+    X(track, "fragmentation|difference|off", "the track below the timeline")                       \
+    X(level, "allocated|reserved|device", "what two files are compared by")                        \
     X(group, "GROUPING", "of the owners: module, path, category, op, name, stack, dtype, stream")  \
     X(search, "WORDS", "what is bright, as the field of / takes it")                               \
     X(only, "CATEGORY|all", "the one band that is shown")                                          \
