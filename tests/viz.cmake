@@ -45,7 +45,7 @@ if(TARGET vs_viz_window)
 endif()
 
 if(TARGET vs_viz_session)
-  vs_test(viz_session USES viz_session PRIVATE PkgConfig::SDL2)
+  vs_test(viz_session USES viz_session vrt PRIVATE PkgConfig::SDL2)
 endif()
 if(TARGET vramsim-view)
   set(viz_scenario ${CMAKE_SOURCE_DIR}/scenarios/llama7b.lua)

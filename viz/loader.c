@@ -1,9 +1,9 @@
 /* loader.c: see loader.h. */
 #include "loader.h"
 
+#include <pthread.h> /* not <threads.h>, which gcc's thread sanitizer does not know */
 #include <stdatomic.h>
 #include <string.h>
-#include <threads.h>
 
 #include "app.h"
 #include "error.h"
@@ -19,11 +19,11 @@ struct loader {
     char *files[2];
     int file_count;
     bool replay;
-    thrd_t thread;
+    pthread_t thread;
     /* shared with the thread while it runs */
     atomic_bool finished, cancelled;
     atomic_ullong done, total;
-    volatile sig_atomic_t interrupted; /* what scenarios look at */
+    volatile sig_atomic_t interrupted; /* what scenarios look at, set as a signal handler does */
     /* the thread's until it has finished */
     int file; /* being read */
     bool good;
@@ -77,7 +77,7 @@ static bool read_files(struct loader *l, struct error *err) {
     return true;
 }
 
-static int run(void *user) {
+static void *run(void *user) {
     struct loader *l = user;
     l->good = read_files(l, &l->err);
     if (l->good) {
@@ -86,7 +86,7 @@ static int run(void *user) {
         l->good = l->loaded.app != NULL;
     }
     atomic_store(&l->finished, true);
-    return 0;
+    return NULL;
 }
 
 static void destroy(struct loader *l) {
@@ -109,7 +109,7 @@ struct loader *loader_start(const struct view_options *options, const char *cons
     bool copied = true;
     for (int i = 0; i < file_count; i++)
         copied = (l->files[i] = xstrdup(files[i])) != NULL && copied;
-    if (copied && thrd_create(&l->thread, run, l) == thrd_success)
+    if (copied && pthread_create(&l->thread, NULL, run, l) == 0)
         return l;
     error_host_memory(err);
     destroy(l);
@@ -128,7 +128,7 @@ void loader_cancel(struct loader *l) {
 }
 
 bool loader_take(struct loader *l, struct loaded *out, struct error *err) {
-    thrd_join(l->thread, NULL);
+    pthread_join(l->thread, NULL);
     bool good = l->good;
     if (good)
         *out = l->loaded;

@@ -17,6 +17,7 @@
 #include "input.h"
 #include "raster.h"
 #include "script.h"
+#include "sdl_scale.h"
 #include "state.h"
 #include "text.h"
 #include "xalloc.h"
@@ -449,6 +450,10 @@ bool window_step(struct window *w, int wait_ms, struct error *err) {
 /* Nothing to do: until something happens. */
 int window_wait_ms(const struct window *w) {
     return app_is_busy(w->app) ? 1 : app_is_playing(w->app) ? 16 : 1000;
+}
+
+int window_scale_percent(const struct window *w) {
+    return sdl_scale_percent(w->width, w->units_w);
 }
 
 void window_set_host(struct window *w, const struct window_host *host) {

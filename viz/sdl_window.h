@@ -28,6 +28,8 @@ struct window_host {
 void window_set_host(struct window *window, const struct window_host *host);
 /* Shows another application from now on; the one before is not touched any more. */
 void window_set_app(struct window *window, struct app *app);
+/* How much larger than usual the display wants things; 100: not. */
+int window_scale_percent(const struct window *window);
 /* How long nothing has to be done, if nothing happens. */
 int window_wait_ms(const struct window *window);
 

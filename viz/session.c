@@ -18,7 +18,10 @@ enum {
     LOOK_MS = 400,     /* between two looks at the files */
     PROGRESS_MS = 30,  /* between two at the progress */
     PATIENCE_MS = 120, /* for a file so small that no progress need be shown */
-    GROWING_LOOKS = 5  /* a file that goes on changing is read so often all the same */
+    /* a file that goes on changing is read all the same, so often that reading takes a quarter of the
+     * time at most */
+    GROWING_MS = 800,
+    GROWING_PART = 4
 };
 
 /* What a file looks like from outside. */
@@ -43,8 +46,7 @@ struct session {
     struct loader *loader;
     bool same, quiet; /* what it reads: the same files again, and unasked */
     struct stamp read[2], seen[2];
-    int changed_looks;
-    uint64_t looked_ms;
+    uint64_t looked_ms, started_ms, took_ms; /* the latter two: of the last reading */
 };
 
 static uint64_t now_ms(void) {
@@ -106,7 +108,7 @@ static bool start(struct session *s, bool same, bool quiet, struct error *err) {
     }
     for (int i = 0; i < s->files.count; i++)
         s->read[i] = s->seen[i] = stamp_of(s->files.path[i]);
-    s->changed_looks = 0;
+    s->started_ms = now_ms();
     s->same = same;
     s->quiet = quiet;
     s->loader = loader_start(s->options, (const char *const *)s->files.path, s->files.count,
@@ -189,6 +191,18 @@ static bool be_patient(struct session *s, struct error *err) {
     return loader_take(finished, &loaded, err) && show(s, &loaded, err);
 }
 
+/* What neither the command line nor the last window said is the display's to say. */
+static void scale(struct session *s) {
+    int percent = window_scale_percent(s->window);
+    uint64_t now = 100;
+    app_query(s->shown.app, "scale", &now);
+    if (s->options->app.scale_percent > 0 || now != 100 || percent == 100)
+        return;
+    app_set_scale(s->shown.app, percent);
+    if (s->has_run && s->hooks.begun) /* nobody chose it */
+        s->hooks.begun(s->hooks.user, s->shown.app);
+}
+
 struct session *session_create(const struct view_options *options,
                                const struct session_hooks *hooks, struct error *err) {
     struct session *s = xcalloc(1, sizeof *s);
@@ -207,6 +221,7 @@ struct session *session_create(const struct view_options *options,
         s->window = window_create(s->shown.app, options->app.width, options->app.height, err);
         if (s->window) {
             window_set_host(s->window, &host);
+            scale(s);
             return s;
         }
     }
@@ -256,6 +271,7 @@ static bool look_at_loader(struct session *s, struct error *err) {
     struct error failed = {0};
     bool good = loader_take(s->loader, &loaded, &failed);
     s->loader = NULL;
+    s->took_ms = now_ms() - s->started_ms;
     if (!good)
         return fail(s, &failed, err);
     return show(s, &loaded, err);
@@ -271,8 +287,9 @@ static void look_at_files(struct session *s) {
         changed = changed || (now.size > 0 && !same_stamp(&now, &s->read[i]));
         s->seen[i] = now;
     }
-    s->changed_looks = changed ? s->changed_looks + 1 : 0;
-    if (changed && (rests || s->changed_looks >= GROWING_LOOKS))
+    uint64_t pause_ms = GROWING_PART * s->took_ms;
+    pause_ms = pause_ms > GROWING_MS ? pause_ms : GROWING_MS;
+    if (changed && (rests || s->looked_ms - s->started_ms >= pause_ms))
         start_or_tell(s, true, true);
 }
 

@@ -11,6 +11,9 @@
 #include "sdl_window.h"
 #include "session.h"
 #include "view_options.h"
+#include "viz_fixture.h"
+#include "vrt_format.h"
+#include "vrt_write.h"
 #include "xalloc.h"
 
 /* A scenario of so many tensors: read again it is another run. */
@@ -198,6 +201,54 @@ TEST(a_file_that_changes_is_followed) {
     test_end(&t);
 }
 
+static bool append(void *user, const void *bytes, size_t count, struct error *err) {
+    (void)err;
+    return fwrite(bytes, 1, count, user) == count && fflush(user) == 0;
+}
+
+static void grow(struct fixture *f, struct vrt_writer *writer, int blocks) {
+    struct error err = {0};
+    for (int i = 0; i < blocks; i++) {
+        f->time_ns += 1000;
+        fixture_alloc(f, 1 << 20, CATEGORY_ACTIVATION, "model", "aten::mm");
+    }
+    assert_ok(vrt_writer_add(writer, f->tl, &err), err);
+}
+
+/* What is whole of it is shown, though it changes between any two looks at it. */
+TEST(a_recording_that_is_being_written_is_followed) {
+    USE_STATE;
+    struct test t;
+    struct error err = {0};
+    test_start(&t);
+    snprintf(t.a, sizeof t.a, "%s/a.vrt", t.folder);
+    struct fixture f = fixture_start("recorded");
+    struct vrt_out out = {.write = append, .user = fopen(t.a, "wb")};
+    struct vrt_header header = {.producer = VRT_CAPTURE};
+    struct vrt_writer writer;
+    assert_non_null(out.user);
+    assert_ok(vrt_writer_begin(&writer, &out, &header, false, &err), err);
+    grow(&f, &writer, 50);
+    open_session(&t);
+    uint64_t events = value(&t, "events");
+    assert_true(events >= 50);
+    for (int i = 0; value(&t, "events") < events + 200; i++) {
+        grow(&f, &writer, 3);
+        step(&t);
+        assert_true(i < 4000);
+    }
+    assert_int_equal(value(&t, "cursor.moment"), value(&t, "events")); /* it was at the end */
+    assert_ok(vrt_writer_end(&writer, f.tl, &err), err);
+    vrt_writer_fini(&writer);
+    fclose(out.user);
+    for (int i = 0; value(&t, "events") < f.tl->events.count; i++) {
+        step(&t);
+        assert_true(i < 4000);
+    }
+    timeline_destroy(f.tl);
+    test_end(&t);
+}
+
 TEST(what_cannot_be_read_at_first_opens_no_window) {
     USE_STATE;
     struct test t;
@@ -212,4 +263,5 @@ TEST(what_cannot_be_read_at_first_opens_no_window) {
 SUITE(cmocka_unit_test(a_file_is_read_and_read_again_in_its_place),
       cmocka_unit_test(a_dropped_file_takes_its_place_unless_it_cannot_be_read),
       cmocka_unit_test(escape_cancels_a_reading), cmocka_unit_test(a_file_that_changes_is_followed),
+      cmocka_unit_test(a_recording_that_is_being_written_is_followed),
       cmocka_unit_test(what_cannot_be_read_at_first_opens_no_window))

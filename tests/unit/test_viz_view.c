@@ -16,6 +16,7 @@
 #include "utf8.h"
 #include "view.h"
 #include "viz_fixture.h"
+#include "x_resources.h"
 
 TEST(pixels_and_positions_round_trip) {
     USE_STATE;
@@ -235,7 +236,19 @@ TEST(figures_are_exact) {
                         "16.00 EiB (18,446,744,073,709,551,615)");
 }
 
-SUITE(cmocka_unit_test(pixels_and_positions_round_trip),
+TEST(a_screen_of_many_dots_is_told_by_its_resources) {
+    USE_STATE;
+    assert_int_equal(x_resources_scale_percent(NULL), 0);
+    assert_int_equal(x_resources_scale_percent(""), 0);
+    assert_int_equal(x_resources_scale_percent("Xft.dpi:\t96\n"), 100);
+    assert_int_equal(x_resources_scale_percent("Xft.antialias:\t1\nXft.dpi:\t144\n"), 150);
+    assert_int_equal(x_resources_scale_percent("Xft.dpi: 120"), 125);
+    assert_int_equal(x_resources_scale_percent("*Xft.dpi: 120\nXft.dpi: many\n"), 0);
+    assert_int_equal(x_resources_scale_percent("Xft.dpi: 1e9\n"), 0);
+}
+
+SUITE(cmocka_unit_test(a_screen_of_many_dots_is_told_by_its_resources),
+      cmocka_unit_test(pixels_and_positions_round_trip),
       cmocka_unit_test(wild_positions_stay_in_an_int),
       cmocka_unit_test(zoom_keeps_the_point_and_the_limits),
       cmocka_unit_test(moments_and_positions_round_trip),

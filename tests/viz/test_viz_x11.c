@@ -429,8 +429,21 @@ TEST(strange_runs_are_shown_as_painted) {
     }
 }
 
+/* The display says 144 dots an inch, by a property that xprop sets as xrdb does. */
+TEST(a_display_of_many_dots_is_found) {
+    USE_STATE;
+    struct session s;
+    open_session(&s, fixture_llama("made_up.lua", false), NULL);
+    assert_int_equal(window_scale_percent(s.window), 100);
+    if (system("xprop -root -f RESOURCE_MANAGER 8s -set RESOURCE_MANAGER 'Xft.dpi:\t144\n' "
+               "2>/dev/null") == 0)
+        assert_int_equal(window_scale_percent(s.window), 150);
+    close_session(&s);
+}
+
 SUITE(cmocka_unit_test(every_key_does_what_it_does_without_a_window),
       cmocka_unit_test(what_is_left_out_above_works_too),
       cmocka_unit_test(every_action_of_the_mouse_does_what_it_does_without_a_window),
       cmocka_unit_test(a_window_is_resized_loses_the_focus_and_shows_what_was_painted),
-      cmocka_unit_test(strange_runs_are_shown_as_painted))
+      cmocka_unit_test(strange_runs_are_shown_as_painted),
+      cmocka_unit_test(a_display_of_many_dots_is_found))

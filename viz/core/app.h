@@ -41,6 +41,7 @@ void app_input(struct app *app, const struct input *input);
 /* Draws everything. False: host memory. */
 bool app_frame(struct app *app, struct draw_list *list, struct error *err);
 struct font *app_font(struct app *app);
+void app_set_scale(struct app *app, int percent); /* of texts and margins; 50 to 400 */
 
 /* For a window: keeps the plots as pixels, to which INPUT_TICKs add bands of blocks, each for 6 ms at
  * most by this clock (NULL: as long as it takes). Without it each app_frame draws all anew. */

@@ -238,7 +238,7 @@ static void fit_selection(struct app *app) {
     }
 }
 
-static void set_scale(struct app *app, int percent) {
+void app_set_scale(struct app *app, int percent) {
     app->scale_percent = percent < 50 ? 50 : percent > 400 ? 400 : percent;
     app_relayout(app);
 }
@@ -531,13 +531,13 @@ void app_act(struct app *app, enum action action) {
         app->language = app->language == LANGUAGE_CHINESE ? LANGUAGE_ENGLISH : LANGUAGE_CHINESE;
         break;
     case ACTION_SCALE_UP:
-        set_scale(app, app->scale_percent + 25);
+        app_set_scale(app, app->scale_percent + 25);
         break;
     case ACTION_SCALE_DOWN:
-        set_scale(app, app->scale_percent - 25);
+        app_set_scale(app, app->scale_percent - 25);
         break;
     case ACTION_SCALE_RESET:
-        set_scale(app, 100);
+        app_set_scale(app, 100);
         break;
     case ACTION_FULL_SCREEN:
         app->request = APP_FULL_SCREEN;
