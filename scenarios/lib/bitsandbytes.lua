@@ -96,15 +96,15 @@ function bitsandbytes.Linear4bit:forward(x)
   return torch.gemm_4bit(x, self.weight, self.absmax, self.out_features, self.offset):to(inp_dtype)
 end
 
--- Every linear layer of `module` but those that keep(name) names.
-function bitsandbytes.quantize_linears(module, compress_statistics, compute_dtype, keep)
+-- Every linear layer of `module` but those that keep(name) names becomes make(layer).
+function bitsandbytes.replace_linears(module, make, keep)
   for _, name in ipairs(module._members) do
     local member = module[name]
     if type(member) == "table" then
       if member.is_linear and not keep(name) then
-        module[name] = bitsandbytes.Linear4bit(member, compress_statistics, compute_dtype)
+        module[name] = make(member)
       else
-        bitsandbytes.quantize_linears(member, compress_statistics, compute_dtype, keep)
+        bitsandbytes.replace_linears(member, make, keep)
       end
     end
   end

@@ -129,9 +129,15 @@ config_keys.inert = {
   "router_aux_loss_coef", "target_lookbehind", "temperature", "top_k", "top_p", "typical_p",
 }
 
--- Whether a quantization_config asks for bitsandbytes' weights of 4 bits.
-function config_keys.is_4bit(value)
-  return type(value) == "table" and value.load_in_4bit == true and (value.quant_method or "bitsandbytes") == "bitsandbytes"
+-- The parameter `quantize` for a quantization_config of bitsandbytes; nil: another one.
+function config_keys.quantize_of(value)
+  if type(value) ~= "table" or (value.quant_method or "bitsandbytes") ~= "bitsandbytes" then
+    return nil
+  elseif value.load_in_4bit == true then
+    return value.bnb_4bit_use_double_quant == true and "nf4_double" or "nf4"
+  end
+  local as_loaded = value.llm_int8_has_fp16_weight ~= true and (value.llm_int8_threshold or 6.0) > 0
+  return value.load_in_8bit == true and as_loaded and "int8" or nil
 end
 
 local function is_on(value)
@@ -142,9 +148,9 @@ end
 config_keys.refused = {
   quantization_config = {
     function(value)
-      return not config_keys.is_4bit(value)
+      return not config_keys.quantize_of(value)
     end,
-    "only bitsandbytes' load_in_4bit is modelled: take the key out, and the weights are those of dtype",
+    "only bitsandbytes' load_in_4bit and load_in_8bit are modelled: take the key out, and the weights are those of dtype",
   },
   output_hidden_states = { is_on, "kept hidden states are not modelled: set it to false" },
   output_attentions = { is_on, "kept attention weights are not modelled: set it to false" },

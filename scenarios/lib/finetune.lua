@@ -5,8 +5,9 @@ local checkpoint = use "checkpoint"
 local finetune = {}
 
 finetune.rows = use("rows").list {
-  { "quantize", "none", "linear layers but the head with weights of 4 bits (bitsandbytes); double: their scales quantized too",
-    one_of = { "none", "nf4", "nf4_double" } },
+  { "quantize", "none", "linear layers but the head with weights of 4 bits (double: their scales quantized too) or 8 (bitsandbytes)",
+    one_of = { "none", "nf4", "nf4_double", "int8" } },
+  { "outlier_columns", 0, "quantize=int8: columns of a layer's input that stay in 16 bits", min = 0 },
   { "prepare_kbit", false, "quantize: as Transformers loads it and prepare_model_for_kbit_training leaves it: other weights float32" },
   { "lora", 0, "rank of LoRA adapters, which alone are trained; 0 = none", min = 0 },
   { "lora_targets", "qv", "layers with adapters: queries and values, all of the attention, or all linear ones",
@@ -50,9 +51,16 @@ function finetune.build(p, make)
   if not p.quantize or p.quantize == "none" then
     return make()
   end
+  local bitsandbytes = use "bitsandbytes"
+  local function quantized(layer)
+    if p.quantize == "int8" then
+      return use("int8").Linear8bitLt(layer, math.min(p.outlier_columns, layer.weight:size(1)))
+    end
+    return bitsandbytes.Linear4bit(layer, p.quantize == "nf4_double", p.dtype)
+  end
   return nn.cuda(function()
     local model = make()
-    use("bitsandbytes").quantize_linears(model, p.quantize == "nf4_double", p.dtype, function(name)
+    bitsandbytes.replace_linears(model, quantized, function(name)
       return name == "lm_head"
     end)
     return model
@@ -72,7 +80,7 @@ function finetune.apply(p, model)
   if p.lora > 0 then
     local lora = use "lora"
     lora.get_peft_model(model, lora.targets[p.lora_targets],
-      { r = p.lora, lora_alpha = 2 * p.lora, lora_dropout = p.lora_dropout, use_dora = p.dora, loaded_in_4bit = p.prepare_kbit })
+      { r = p.lora, lora_alpha = 2 * p.lora, lora_dropout = p.lora_dropout, use_dora = p.dora, loaded_quantized = p.prepare_kbit })
   end
   if p.checkpoint ~= "none" then
     if not p.input_require_grads then -- gradient_checkpointing_enable does it itself

@@ -22,8 +22,8 @@ local append = use("rows").append
 local function set_quantization(rows, config)
   local quantization = config.quantization_config
   for _, row in ipairs(rows) do
-    if row[1] == "quantize" and config_keys.is_4bit(quantization) then
-      row[2] = quantization.bnb_4bit_use_double_quant == true and "nf4_double" or "nf4"
+    if row[1] == "quantize" then
+      row[2] = config_keys.quantize_of(quantization) or row[2]
     end
   end
   return rows

@@ -32,7 +32,8 @@ function lora.Linear:init(base_layer, r, lora_alpha, lora_dropout, use_dora)
   if base_layer.is_transposed then -- Conv1D
     out_features, in_features = in_features, out_features
   elseif base_layer.compute_dtype then -- a quantized layer
-    out_features, in_features, dtype = base_layer.out_features, base_layer.in_features, base_layer.compute_dtype
+    out_features, in_features = base_layer.out_features, base_layer.in_features
+    dtype = base_layer.adapter_dtype or base_layer.compute_dtype
   end
   self.base_layer = base_layer
   self.scaling = lora_alpha / r
@@ -58,12 +59,14 @@ function lora.Linear:forward(x)
   return result
 end
 
--- The same around a layer that Transformers has loaded with 4 bits (tuners/lora/bnb.py): the result is cloned.
-lora.Linear4bit = nn.class()
-lora.Linear4bit.init = lora.Linear.init
-function lora.Linear4bit:forward(x)
+-- The same around a layer that Transformers has loaded with 4 bits or 8 (tuners/lora/bnb.py): the result of 4 is cloned.
+lora.LinearBnb = nn.class()
+lora.LinearBnb.init = lora.Linear.init
+function lora.LinearBnb:forward(x)
   local result = self.base_layer(x)
-  result = result:clone()
+  if not self.base_layer.is_int8 then
+    result = result:clone()
+  end
   local requires_conversion = torch.autocast_dtype() == "none"
   local expected_dtype
   if requires_conversion then
@@ -100,7 +103,7 @@ local function check_target(layer, name)
 end
 
 -- get_peft_model: freezes the model and puts adapters at the layers of the names in `targets`.
--- config: r lora_alpha lora_dropout loaded_in_4bit autocast_adapter_dtype (true when nil)
+-- config: r lora_alpha lora_dropout loaded_quantized autocast_adapter_dtype (true when nil)
 function lora.get_peft_model(model, targets, config)
   local is_target, adapted = {}, {}
   for _, name in ipairs(targets) do
@@ -111,7 +114,7 @@ function lora.get_peft_model(model, targets, config)
     for _, key in ipairs(module._members) do
       if (is_target[key] or is_target[tostring(name) .. "." .. tostring(key)]) and type(module[key]) == "table" then
         check_target(module[key], tostring(key))
-        local class = config.loaded_in_4bit and module[key].compute_dtype and lora.Linear4bit or lora.Linear
+        local class = config.loaded_quantized and module[key].compute_dtype and lora.LinearBnb or lora.Linear
         module[key] = class(module[key], config.r, config.lora_alpha, config.lora_dropout, config.use_dora)
         adapted[#adapted + 1] = module[key]
       end

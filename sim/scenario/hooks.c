@@ -251,6 +251,22 @@ static int save_for_backward(lua_State *L) {
     return 0;
 }
 
+/* ctx.hold(tensors ...): ctx holds them from here on, as its attributes do in Python: to the end of the
+ * node, beyond its backward. */
+static int hold(lua_State *L) {
+    struct lua_function *f = lua_touserdata(L, lua_upvalueindex(1));
+    int n = lua_gettop(L);
+    for (int i = 1; i <= n; i++)
+        if (!lua_isnil(L, i))
+            tensors_check(L, i);
+    if (!f->holds)
+        f->holds = lists_new(f->host);
+    for (int i = 1; f->holds && i <= n; i++)
+        if (!lua_isnil(L, i) && !list_append(f->holds, tensors_test(L, i)))
+            return host_fail_memory(L, f->host);
+    return f->holds ? 0 : host_fail_memory(L, f->host);
+}
+
 /* What the forward gave ctx to save: with the call above, or as ctx.saved, a table of tensors that
  * somebody holds beside. */
 static void save_all(lua_State *L, struct host *host, struct node *node, struct lua_function *f,
@@ -273,13 +289,19 @@ static void save_all(lua_State *L, struct host *host, struct node *node, struct 
     lua_setfield(L, ctx, "saved");
     lua_pushnil(L);
     lua_setfield(L, ctx, "save_for_backward");
+    lua_pushnil(L);
+    lua_setfield(L, ctx, "hold");
 }
 
 static void take_holds(lua_State *L, struct lua_function *f, int ctx) {
     lua_getfield(L, ctx, "holds");
-    f->holds = lists_test(L, -1);
-    if (f->holds)
-        f->holds->refs++;
+    struct tensor_list *list = lists_test(L, -1);
+    if (list && f->holds)
+        luaL_error(L, "an autograd function: ctx.holds and ctx.hold() exclude each other");
+    if (list) {
+        f->holds = list;
+        list->refs++;
+    }
     lua_pop(L, 1);
 }
 
@@ -331,6 +353,9 @@ static int apply(lua_State *L) {
     lua_pushlightuserdata(L, f);
     lua_pushcclosure(L, save_for_backward, 1);
     lua_setfield(L, ctx, "save_for_backward");
+    lua_pushlightuserdata(L, f);
+    lua_pushcclosure(L, hold, 1);
+    lua_setfield(L, ctx, "hold");
     lua_pushvalue(L, ctx);
     f->context = luaL_ref(L, LUA_REGISTRYINDEX);
     struct node *node = make_node(L, host, f, n);
@@ -388,4 +413,5 @@ void hooks_open(lua_State *L) {
     names_watch_python(L, saved_tensors_hooks);
     names_watch_python(L, apply);
     names_watch(L, save_for_backward);
+    names_watch(L, hold);
 }
