@@ -83,44 +83,93 @@ local function without_reentrant(function_, ...)
       return ret
     end,
   }
-  local ret, more = torch.saved_tensors_hooks(checkpoint_hook, function_, ...)
-  return ret, more
+  local ret, more, third = torch.saved_tensors_hooks(checkpoint_hook, function_, ...)
+  return ret, more, third
 end
 
--- use_reentrant=True: the function runs without gradients; its backward runs it again, on a detached input, and then a
--- backward of its own.
-local CheckpointFunction = torch.autograd_function {
-  name = "CheckpointFunction",
-  forward = function(ctx, run_function, keywords, input)
-    ctx.run_function = run_function
-    ctx.holds = keywords
-    ctx.autocast = torch.autocast_dtype()
-    ctx.requires_grad = input.requires_grad
-    ctx.drawn = routing.save()
-    ctx.saved = { input }
-    local outputs, more = run_function(input)
-    if more then
-      error("checkpoint: with use_reentrant=True, a layer that returns several tensors is not modelled; use nonreentrant", 0)
-    end
-    return outputs
+-- torch.autograd.backward of several tensors: the graph's root is a node before all of them. Its own result is on the host.
+local GraphRoot = torch.autograd_function {
+  name = "GraphRoot",
+  forward = function(ctx, gradients, ...)
+    ctx.gradients = weak_table { table.unpack(gradients) }
+    return torch.host_scalar(torch.float32)
   end,
-  backward = function(ctx, tensors, ...)
-    local args = { ... }
-    local detached_input = tensors[1]:detach()
-    detached_input.requires_grad = ctx.requires_grad
-    local grad_enabled, now = torch.set_grad_enabled(true), routing.save()
-    routing.restore(ctx.drawn)
-    local outputs = torch.autocast(ctx.autocast, ctx.run_function, detached_input)
-    routing.restore(now)
-    torch.set_grad_enabled(grad_enabled)
-    outputs:backward(args[1])
-    return detached_input.grad
+  backward = function(ctx)
+    return table.unpack(ctx.gradients)
   end,
 }
 
--- checkpoint(use_reentrant, f, input, ...): f(input, ...); what comes after the input are keyword arguments, which have
--- no gradient.
-function checkpoint.checkpoint(use_reentrant, function_, input, ...)
+local RESULTS = 3 -- of a layer, at most
+
+-- The results among `outputs` that require a gradient, and the gradients.
+local function backward_of(outputs, gradients)
+  local with_grad, arrived = {}, {}
+  for i = 1, RESULTS do
+    if outputs[i] and outputs[i].requires_grad then
+      with_grad[#with_grad + 1], arrived[#arrived + 1] = outputs[i], gradients[i]
+    end
+  end
+  if #with_grad == 1 then
+    with_grad[1]:backward(arrived[1])
+    return
+  end
+  local grad_enabled = torch.set_grad_enabled(true)
+  local root = GraphRoot(arrived, table.unpack(with_grad))
+  torch.set_grad_enabled(grad_enabled)
+  root:backward(torch.host_scalar(torch.float32))
+end
+
+-- use_reentrant=True: the function runs without gradients; its backward runs it again, on detached inputs, and then a
+-- backward of its own. Keywords have no gradient.
+local CheckpointFunction = torch.autograd_function {
+  name = "CheckpointFunction",
+  forward = function(ctx, run_function, keywords, ...)
+    local args = table.pack(...)
+    ctx.run_function, ctx.count = run_function, args.n
+    ctx.holds = keywords
+    ctx.autocast = torch.autocast_dtype()
+    ctx.drawn = routing.save()
+    ctx.place, ctx.requires_grad, ctx.saved = {}, {}, {}
+    for i = 1, args.n do
+      if args[i] then
+        ctx.saved[#ctx.saved + 1] = args[i]
+        ctx.place[#ctx.saved], ctx.requires_grad[#ctx.saved] = i, args[i].requires_grad
+      end
+    end
+    local output, second, third = run_function(...)
+    ctx.results = {}
+    for i, result in pairs { output, second, third } do
+      ctx.results[i] = { shape = result.shape, dtype = result.dtype }
+    end
+    return output, second, third
+  end,
+  backward = function(ctx, tensors, ...)
+    local gradients = { ... }
+    for i, result in pairs(ctx.results) do -- set_materialize_grads
+      gradients[i] = gradients[i] or torch.zeros(result.shape, result.dtype)
+    end
+    local detached = {}
+    for i = 1, #tensors do
+      detached[ctx.place[i]] = tensors[i]:detach()
+      detached[ctx.place[i]].requires_grad = ctx.requires_grad[i]
+    end
+    local grad_enabled, now = torch.set_grad_enabled(true), routing.save()
+    routing.restore(ctx.drawn)
+    local outputs = { torch.autocast(ctx.autocast, ctx.run_function, table.unpack(detached, 1, ctx.count)) }
+    routing.restore(now)
+    torch.set_grad_enabled(grad_enabled)
+    backward_of(outputs, gradients)
+    local returned = {}
+    for i = 1, #tensors do
+      returned[i] = detached[ctx.place[i]].grad
+    end
+    return table.unpack(returned, 1, #tensors)
+  end,
+}
+
+-- checkpoint(use_reentrant, positional, f, input, ...): f(input, ...). What comes after the input are keyword arguments, which
+-- have no gradient under use_reentrant=True, unless the caller gives all by position.
+function checkpoint.checkpoint(use_reentrant, positional, function_, input, ...)
   if not torch.is_grad_enabled() then
     return function_(input, ...)
   end
@@ -128,6 +177,9 @@ function checkpoint.checkpoint(use_reentrant, function_, input, ...)
     return without_reentrant(function_, input, ...)
   end
   checkpoint.lost_gradient = checkpoint.lost_gradient or not input.requires_grad
+  if positional then
+    return CheckpointFunction(function_, nil, input, ...)
+  end
   local keywords = table.pack(...)
   local function run_function(x)
     return function_(x, table.unpack(keywords, 1, keywords.n))
@@ -141,8 +193,11 @@ function checkpoint.enable(layers, use_reentrant, every)
   for i = 0, layers.length - 1, every or 1 do
     local layer = layers[i]
     local forward = layer.forward
+    nn.each_module(layer, function(module)
+      module.gradient_checkpointing = true
+    end)
     function layer:forward(...)
-      return checkpoint.checkpoint(use_reentrant, bare(self, forward), ...)
+      return checkpoint.checkpoint(use_reentrant, self.checkpoint_positional, bare(self, forward), ...)
     end
   end
 end

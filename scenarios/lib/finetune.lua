@@ -35,7 +35,11 @@ local function layer_lists(module, found)
   return found
 end
 
-local function input_embedding(model)
+-- The modules whose outputs begin the model (get_input_embeddings of its parts): what it names itself, else its first embedding.
+local function input_embeddings(model)
+  if model.input_embeddings then
+    return model:input_embeddings()
+  end
   local first
   nn.each_module(model, function(module)
     first = first or (module.is_embedding and module)
@@ -43,7 +47,13 @@ local function input_embedding(model)
   if not first then
     error("input_require_grads: the model has no embedding")
   end
-  return first
+  return { first }
+end
+
+local function enable_input_require_grads(model)
+  for _, module in ipairs(input_embeddings(model)) do
+    use("lora").enable_input_require_grads(module)
+  end
 end
 
 -- make() is the model; with quantized weights it is built in host memory, quantized on its way to the device.
@@ -75,7 +85,7 @@ function finetune.apply(p, model)
     use("lora").prepare_model_for_kbit_training(model)
   end
   if p.input_require_grads then
-    use("lora").enable_input_require_grads(input_embedding(model))
+    enable_input_require_grads(model)
   end
   if p.lora > 0 then
     local lora = use "lora"
@@ -84,7 +94,7 @@ function finetune.apply(p, model)
   end
   if p.checkpoint ~= "none" then
     if not p.input_require_grads then -- gradient_checkpointing_enable does it itself
-      use("lora").enable_input_require_grads(input_embedding(model))
+      enable_input_require_grads(model)
     end
     for _, layers in ipairs(layer_lists(model, {})) do
       checkpoint.enable(layers, p.checkpoint == "reentrant", p.checkpoint_every)

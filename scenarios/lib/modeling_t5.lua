@@ -149,6 +149,9 @@ function T5Attention:forward(hidden_states, mask, key_value_states, position_bia
   if not position_bias then
     if not self.has_relative_attention_bias then
       position_bias = torch.zeros({ 1, self.config.heads, seq, key_length }, query_states.dtype)
+      if self.gradient_checkpointing and self.training ~= false then
+        position_bias.requires_grad = true
+      end
     else
       position_bias = compute_bias(self, seq, key_length)
     end
@@ -192,6 +195,7 @@ function T5LayerCrossAttention:forward(hidden_states, key_value_states, attentio
 end
 
 local T5Block = nn.class()
+T5Block.checkpoint_positional = true -- as T5Stack calls it
 function T5Block:init(config, has_relative_attention_bias, is_decoder)
   self.is_decoder = is_decoder
   local layer = { T5LayerSelfAttention(config, has_relative_attention_bias, is_decoder) }
@@ -282,6 +286,9 @@ function t5.ForConditionalGeneration:forward(input_ids, labels)
   local lm_logits = self.lm_head(sequence_output)
   local loss = hf.cross_entropy_loss(lm_logits, labels, self.config.vocab)
   return { loss = loss, logits = lm_logits, encoder_last_hidden_state = encoder_outputs.last_hidden_state }
+end
+function t5.ForConditionalGeneration:input_embeddings()
+  return { self.encoder.embed_tokens, self.decoder.embed_tokens }
 end
 
 return t5

@@ -76,6 +76,7 @@ function WhisperEncoderLayer:forward(hidden_states)
   hidden_states, _ = self.self_attn(hidden_states)
   hidden_states = torch.dropout(hidden_states, self.dropout, self.training)
   hidden_states = residual + hidden_states
+  residual = nil
   hidden_states = feed_forward(self, hidden_states)
   if hidden_states.dtype == torch.float16 then
     hidden_states = torch.clamp(hidden_states, -64504.0, 64504.0)
@@ -84,6 +85,7 @@ function WhisperEncoderLayer:forward(hidden_states)
 end
 
 local WhisperDecoderLayer = nn.class()
+WhisperDecoderLayer.checkpoint_positional = true
 function WhisperDecoderLayer:init(config)
   self.training = true
   self.self_attn = WhisperAttention(config, config.decoder_heads, true)
@@ -108,6 +110,7 @@ function WhisperDecoderLayer:forward(hidden_states, attention_mask, encoder_hidd
   hidden_states, _ = self.encoder_attn(hidden_states, encoder_hidden_states)
   hidden_states = torch.dropout(hidden_states, self.dropout, self.training)
   hidden_states = residual + hidden_states
+  residual = nil
   hidden_states = feed_forward(self, hidden_states)
   return hidden_states
 end
@@ -216,6 +219,9 @@ function whisper.ForConditionalGeneration:forward(input_features, labels)
   local lm_logits = self.proj_out(outputs.last_hidden_state)
   local loss = hf.cross_entropy_loss(lm_logits, labels, self.config.vocab)
   return { loss = loss, logits = lm_logits, encoder_last_hidden_state = outputs.encoder_last_hidden_state }
+end
+function whisper.ForConditionalGeneration:input_embeddings()
+  return { self.model.decoder.embed_tokens, self.model.encoder.conv1 }
 end
 
 return whisper
