@@ -8,6 +8,45 @@ local function weak_table(content)
   return setmetatable(content or {}, {})
 end
 
+-- What checkpoints save, as the first step's forward shows: bytes of what nodes would have kept and the checkpoint lets go. Its
+-- inputs, its results and what modules hold are there in any case.
+local measured = weak_table { calls = 0, saved = 0 }
+
+local function measure(frame, x)
+  local id, bytes, category = x:storage()
+  if category ~= "parameter" then
+    frame.would_keep[id] = bytes
+  end
+end
+
+local function measure_rest(frame, ...)
+  local held = torch.tensors_in(...)
+  for i = 1, #held do
+    frame.would_keep[held[i]:storage()] = nil
+  end
+  measured.calls = measured.calls + 1
+  for _, bytes in pairs(frame.would_keep) do
+    measured.saved = measured.saved + bytes
+  end
+end
+
+local SMALL = 0.05 -- of what is allocated after the forward: hardly worth a second run
+
+-- A note where checkpoints save nothing, or little; at the end of the first forward.
+function checkpoint.report(what)
+  if measured.reported or measured.calls == 0 then
+    return
+  end
+  measured.reported = true
+  local allocated = torch.memory_stats().allocated
+  if measured.saved == 0 then
+    note(string.format("checkpoints of %s save nothing: what they would keep for the backward is their input", what))
+  elseif measured.saved < SMALL * allocated then
+    note(string.format("checkpoints of %s save little: %.2f MB of the %.2f MB that are allocated after the forward", what,
+      measured.saved / 1e6, allocated / 1e6))
+  end
+end
+
 -- The layer again, under its own name but without its hooks: a call of `forward` itself.
 local function bare(layer, forward)
   return setmetatable({
@@ -22,7 +61,8 @@ end
 -- function again, which fills the holders, and stops at the last one.
 -- The input is saved as tensors are (_NoopSaveInputs): under save_on_cpu on the host; keyword arguments are held as they are.
 local function without_reentrant(function_, ...)
-  local frame = weak_table { weak_holders = weak_table(), recomp_counter = 0, is_recomputed = false }
+  local frame = weak_table { weak_holders = weak_table(), recomp_counter = 0, is_recomputed = false,
+    would_keep = not measured.reported and weak_table() or nil }
   local args = weak_table(table.pack(...))
   local saved_args
   if checkpoint.saves_on_cpu then
@@ -64,7 +104,10 @@ local function without_reentrant(function_, ...)
 
   local checkpoint_hook = {
     holds = saved_args,
-    pack = function(_)
+    pack = function(x)
+      if frame.would_keep then
+        measure(frame, x)
+      end
       local holder = torch.list()
       frame.weak_holders[#frame.weak_holders + 1] = holder
       return holder
@@ -84,6 +127,10 @@ local function without_reentrant(function_, ...)
     end,
   }
   local ret, more, third = torch.saved_tensors_hooks(checkpoint_hook, function_, ...)
+  if frame.would_keep then
+    measure_rest(frame, saved_args, ret, more, third)
+    frame.would_keep = nil
+  end
   return ret, more, third
 end
 
@@ -129,11 +176,13 @@ local CheckpointFunction = torch.autograd_function {
     ctx.holds = keywords
     ctx.autocast = torch.autocast_dtype()
     ctx.drawn = routing.save()
-    ctx.place, ctx.requires_grad, ctx.saved = {}, {}, {}
+    ctx.place, ctx.requires_grad, ctx.saved, ctx.others = {}, {}, {}, {}
     for i = 1, args.n do
-      if args[i] then
+      if type(args[i]) == "userdata" then
         ctx.saved[#ctx.saved + 1] = args[i]
         ctx.place[#ctx.saved], ctx.requires_grad[#ctx.saved] = i, args[i].requires_grad
+      else
+        ctx.others[i] = args[i]
       end
     end
     local output, second, third = run_function(...)
@@ -149,6 +198,9 @@ local CheckpointFunction = torch.autograd_function {
       gradients[i] = gradients[i] or torch.zeros(result.shape, result.dtype)
     end
     local detached = {}
+    for i, other in pairs(ctx.others) do
+      detached[i] = other
+    end
     for i = 1, #tensors do
       detached[ctx.place[i]] = tensors[i]:detach()
       detached[ctx.place[i]].requires_grad = ctx.requires_grad[i]
@@ -167,39 +219,81 @@ local CheckpointFunction = torch.autograd_function {
   end,
 }
 
--- checkpoint(use_reentrant, positional, f, input, ...): f(input, ...). What comes after the input are keyword arguments, which
--- have no gradient under use_reentrant=True, unless the caller gives all by position.
-function checkpoint.checkpoint(use_reentrant, positional, function_, input, ...)
+-- checkpoint(use_reentrant, positional, f, ...): f(...). The first `positional` arguments (1 when nil) are given by position; the
+-- others are keywords, which have no gradient under use_reentrant=True.
+function checkpoint.checkpoint(use_reentrant, positional, function_, ...)
   if not torch.is_grad_enabled() then
-    return function_(input, ...)
+    return function_(...)
   end
   if not use_reentrant then
-    return without_reentrant(function_, input, ...)
+    return without_reentrant(function_, ...)
   end
-  checkpoint.lost_gradient = checkpoint.lost_gradient or not input.requires_grad
-  if positional then
-    return CheckpointFunction(function_, nil, input, ...)
+  checkpoint.lost_gradient = checkpoint.lost_gradient or not (...).requires_grad
+  local arguments = table.pack(...)
+  local first = math.min(positional or 1, arguments.n)
+  local keywords = { table.unpack(arguments, first + 1, arguments.n) }
+  local count = arguments.n - first
+  local function run_function(...)
+    local given = table.pack(...)
+    for i = 1, count do
+      given[first + i] = keywords[i]
+    end
+    return function_(table.unpack(given, 1, first + count))
   end
-  local keywords = table.pack(...)
-  local function run_function(x)
-    return function_(x, table.unpack(keywords, 1, keywords.n))
+  return CheckpointFunction(run_function, torch.tensors_in(keywords), table.unpack(arguments, 1, first))
+end
+
+-- module.forward under a checkpoint.
+function checkpoint.wrap(module, use_reentrant)
+  local forward = module.forward
+  function module:forward(...)
+    return checkpoint.checkpoint(use_reentrant, self.checkpoint_positional, bare(self, forward), ...)
   end
-  return CheckpointFunction(run_function, torch.tensors_in(...), input)
 end
 
 -- Transformers' gradient_checkpointing_enable: the layers of a ModuleList run under checkpoint; the first of every
 -- `every` (1 when nil), as after setting layer.gradient_checkpointing.
 function checkpoint.enable(layers, use_reentrant, every)
   for i = 0, layers.length - 1, every or 1 do
-    local layer = layers[i]
-    local forward = layer.forward
-    nn.each_module(layer, function(module)
+    nn.each_module(layers[i], function(module)
       module.gradient_checkpointing = true
     end)
-    function layer:forward(...)
-      return checkpoint.checkpoint(use_reentrant, self.checkpoint_positional, bare(self, forward), ...)
-    end
+    checkpoint.wrap(layers[i], use_reentrant)
   end
+end
+
+-- Parts of layers by the names that models have for them.
+local parts = {
+  attention = { self_attn = true, attn = true, attention = true, self_attention = true },
+  mlp = { mlp = true },
+}
+
+local ATTENTION_POSITIONAL = 4 -- queries, keys, values, mask
+
+-- A part of each layer under a checkpoint: its attention or its MLP, every linear layer, or the attention without its projections.
+-- Returns how many there were.
+function checkpoint.enable_parts(layers, use_reentrant, every, what)
+  local count = 0
+  local function visit(module, name)
+    if what == "core_attention" and module.attention_interface then
+      local attention_interface = module.attention_interface
+      function module.attention_interface(self, ...)
+        local function run(...)
+          return attention_interface(self, ...)
+        end
+        return checkpoint.checkpoint(use_reentrant, ATTENTION_POSITIONAL, run, ...)
+      end
+    elseif not (what == "linears" and module.is_linear or parts[what] and parts[what][name]) then
+      return
+    else
+      checkpoint.wrap(module, use_reentrant)
+    end
+    count = count + 1
+  end
+  for i = 0, layers.length - 1, every or 1 do
+    nn.each_module(layers[i], visit)
+  end
+  return count
 end
 
 -- torch.autograd.graph.save_on_cpu around f(...)

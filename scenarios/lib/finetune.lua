@@ -17,6 +17,8 @@ finetune.rows = use("rows").list {
   { "input_require_grads", false, "the embedding's output gets a gradient (enable_input_require_grads), as with a checkpoint" },
   { "checkpoint", "none", "activation checkpointing of the layers", one_of = { "none", "reentrant", "nonreentrant" } },
   { "checkpoint_every", 1, "checkpoint the first of every so many layers", min = 1 },
+  { "checkpoint_of", "layers", "what is under a checkpoint: layers, or of each its attention, its MLP, its linear layers, or the products of attention",
+    one_of = { "layers", "attention", "mlp", "linears", "core_attention" } },
   { "save_on_cpu", false, "saved tensors go to the host during the forward" },
 }
 
@@ -77,6 +79,27 @@ function finetune.build(p, make)
   end)
 end
 
+local function enable_checkpoints(p, model)
+  if not p.input_require_grads then -- gradient_checkpointing_enable does it itself
+    enable_input_require_grads(model)
+  end
+  if p.checkpoint_of == "attention" and p.checkpoint == "reentrant" then
+    error("checkpoint_of=attention: layers call their attention with keywords, which have no gradient under use_reentrant=True; "
+      .. "set checkpoint=nonreentrant", 0)
+  end
+  local found = 0
+  for _, layers in ipairs(layer_lists(model, {})) do
+    if p.checkpoint_of == "layers" then
+      checkpoint.enable(layers, p.checkpoint == "reentrant", p.checkpoint_every)
+    else
+      found = found + checkpoint.enable_parts(layers, p.checkpoint == "reentrant", p.checkpoint_every, p.checkpoint_of)
+    end
+  end
+  if p.checkpoint_of ~= "layers" and found == 0 then
+    error("checkpoint_of=" .. p.checkpoint_of .. ": the model's layers have no such part", 0)
+  end
+end
+
 -- In the order of the scripts that this follows: get_peft_model before gradient_checkpointing_enable.
 function finetune.apply(p, model)
   if p.prepare_kbit then
@@ -93,12 +116,7 @@ function finetune.apply(p, model)
       { r = p.lora, lora_alpha = 2 * p.lora, lora_dropout = p.lora_dropout, use_dora = p.dora, loaded_quantized = p.prepare_kbit })
   end
   if p.checkpoint ~= "none" then
-    if not p.input_require_grads then -- gradient_checkpointing_enable does it itself
-      enable_input_require_grads(model)
-    end
-    for _, layers in ipairs(layer_lists(model, {})) do
-      checkpoint.enable(layers, p.checkpoint == "reentrant", p.checkpoint_every)
-    end
+    enable_checkpoints(p, model)
   end
 end
 

@@ -164,7 +164,7 @@ function LlamaAttention:init(config, layer_idx)
     self.k_norm = config.classes.RMSNorm(self.head_dim)
   end
 end
-function LlamaAttention:forward(hidden_states, position_embeddings, attention_mask, cache)
+function LlamaAttention:forward(hidden_states, position_embeddings, attention_mask, cache, position_ids)
   local batch, seq = hidden_states:size(0), hidden_states:size(1)
   local query_states, key_states
   if self.qk_norm == "projected" then
@@ -185,7 +185,7 @@ function LlamaAttention:forward(hidden_states, position_embeddings, attention_ma
     key_states, value_states = cache:update(key_states, value_states, self.layer_idx)
   end
   local attn_output, attn_weights =
-    self.attention_interface(self, query_states, key_states, value_states, attention_mask, self.softcap)
+    self.attention_interface(self, query_states, key_states, value_states, attention_mask, self.softcap, position_ids)
   attn_output = attn_output:reshape(batch, seq, -1):contiguous()
   attn_output = self.o_proj(attn_output)
   return attn_output, attn_weights
@@ -200,11 +200,11 @@ function LlamaDecoderLayer:init(config, layer_idx)
   self.input_layernorm = classes.RMSNorm(config.hidden)
   self.post_attention_layernorm = classes.RMSNorm(config.hidden)
 end
-function LlamaDecoderLayer:forward(hidden_states, attention_mask, position_embeddings, cache)
+function LlamaDecoderLayer:forward(hidden_states, attention_mask, position_embeddings, cache, position_ids)
   local residual = hidden_states
   hidden_states = self.input_layernorm(hidden_states)
   local _
-  hidden_states, _ = self.self_attn(hidden_states, position_embeddings, attention_mask, cache)
+  hidden_states, _ = self.self_attn(hidden_states, position_embeddings, attention_mask, cache, position_ids)
   hidden_states = residual + hidden_states
   residual = hidden_states
   hidden_states = self.post_attention_layernorm(hidden_states)

@@ -46,7 +46,7 @@ local function chunked(p, model)
     for i = 1, #h_chunks do
       local hc, lc = h_chunks[i], l_chunks[i]
       if recompute then
-        total = total + checkpoint.checkpoint(false, false, one, hc, lc)
+        total = total + checkpoint.checkpoint(false, nil, one, hc, lc)
       else
         total = total + one(hc, lc)
       end

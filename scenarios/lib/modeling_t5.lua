@@ -195,7 +195,7 @@ function T5LayerCrossAttention:forward(hidden_states, key_value_states, attentio
 end
 
 local T5Block = nn.class()
-T5Block.checkpoint_positional = true -- as T5Stack calls it
+T5Block.checkpoint_positional = 6 -- as T5Stack calls it
 function T5Block:init(config, has_relative_attention_bias, is_decoder)
   self.is_decoder = is_decoder
   local layer = { T5LayerSelfAttention(config, has_relative_attention_bias, is_decoder) }

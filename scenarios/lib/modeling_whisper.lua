@@ -85,7 +85,7 @@ function WhisperEncoderLayer:forward(hidden_states)
 end
 
 local WhisperDecoderLayer = nn.class()
-WhisperDecoderLayer.checkpoint_positional = true
+WhisperDecoderLayer.checkpoint_positional = 3
 function WhisperDecoderLayer:init(config)
   self.training = true
   self.self_attn = WhisperAttention(config, config.decoder_heads, true)

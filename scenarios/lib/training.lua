@@ -62,6 +62,7 @@ function training.step(p, optimizer, scaler, forward, ...)
     end
     torch.autocast_leave(region)
     check_gradient(loss)
+    checkpoint.report(p.checkpoint_of or "layers")
     phase "backward"
     if scaler then
       scaler:scale(loss):backward()

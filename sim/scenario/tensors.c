@@ -156,6 +156,15 @@ static int tensor_as(lua_State *L) {
     return 1;
 }
 
+/* x:storage(): a number for what the tensor lies in, its bytes, what it is for (category.h) */
+static int tensor_storage(lua_State *L) {
+    struct tensor *t = tensors_check(L, 1);
+    lua_pushinteger(L, (lua_Integer)t->storage->block);
+    lua_pushinteger(L, (lua_Integer)t->storage->bytes);
+    lua_pushstring(L, category_key(t->storage->category));
+    return 3;
+}
+
 /* x:backward(), x:backward(gradient or nil, retain_graph) */
 static int tensor_backward(lua_State *L) {
     struct host *host = host_of(L);
@@ -177,6 +186,7 @@ static int tensor_item(lua_State *L) {
 
 static const luaL_Reg methods[] = {
     {"size", tensor_size},         {"numel", tensor_numel}, {"as", tensor_as},
+    {"storage", tensor_storage},
     {"backward", tensor_backward}, {"item", tensor_item},   {NULL, NULL},
 };
 

@@ -146,9 +146,12 @@ static void accumulate_into(struct tape *tape, struct tensor *variable, struct t
         aten_add_(tape, variable->grad, gradient);
         return;
     }
-    variable->grad = gradient->refs == 1 && same_layout(gradient, variable)
-                         ? tensor_ref(gradient)
-                         : aten_clone_strided(tape, gradient, variable->stride);
+    if (gradient->refs == 1 && same_layout(gradient, variable)) {
+        variable->grad = tape_detach(tape, gradient); /* no view any more */
+        variable->grad->is_view = false;
+    } else {
+        variable->grad = aten_clone_strided(tape, gradient, variable->stride);
+    }
     tape_set_category(tape, variable->grad, CATEGORY_GRADIENT, true);
     const char *owner = strtab_text(&tape->strings, variable->owner);
     tape_set_name(tape, variable->grad, owner, variable->name);

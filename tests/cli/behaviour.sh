@@ -28,3 +28,10 @@ done
 vramsim info "$ROOT/tests/data/traces/no_history.pickle.zst" --at end | grep -E 'recorded|records|^fragmentation|largest'
 # addresses above 2^53 are exact: texts
 vramsim info "$ROOT/tests/data/traces/no_history.pickle.zst" --at end --quiet --json - | grep -c '"address": "0x'
+# a checkpoint around single linear layers saves nothing; around fused attention nearly nothing, around eager attention what grows
+# with the square of the length
+for choice in 'checkpoint_of=linears' 'checkpoint_of=core_attention' 'checkpoint_of=core_attention --set attention=eager'; do
+    # shellcheck disable=SC2086
+    note=$(vramsim run "$llama" $small --set seq=512 --set checkpoint=nonreentrant --set $choice --no-view | grep -oE 'checkpoints of .*')
+    echo "$choice: ${note:-no note}"
+done
