@@ -48,5 +48,5 @@ for i = 1, p.steps do
   begin_step(i)
   local input_ids = torch.zeros({ p.batch, p.seq }, torch.int64):as("input", "input_ids")
   local labels = torch.zeros({ p.batch }, torch.int64):as("input", "labels")
-  training.step(loop, optimizer, scaler, forward, input_ids, labels)
+  training.step(loop, i, optimizer, scaler, forward, input_ids, labels)
 end

@@ -55,8 +55,9 @@ local function check_inf_per_device(self, optimizer)
   self.held[FOUND_INF] = unscale_grads_(optimizer, dummy_inv_scale, found_inf)
 end
 
--- A fused optimizer reads scale and found_inf itself; for the others the host looks whether there was an inf.
-function GradScaler:step(optimizer)
+-- A fused optimizer reads scale and found_inf itself; for the others the host looks whether there was an inf, and then does not
+-- step. There is one where the scenario says so.
+function GradScaler:step(optimizer, has_inf)
   if optimizer.options.impl == "fused" then
     local unscaled = self.held[FOUND_INF] ~= nil
     if not unscaled then
@@ -72,7 +73,9 @@ function GradScaler:step(optimizer)
     self:unscale_(optimizer)
   end
   self.held[FOUND_INF]:item()
-  optimizer:step()
+  if not has_inf then
+    optimizer:step()
+  end
 end
 
 function GradScaler:update()

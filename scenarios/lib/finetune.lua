@@ -15,6 +15,8 @@ finetune.rows = use("rows").list {
   { "dora", false, "adapters with a magnitude (DoRA)" },
   { "lora_dropout", 0.0, "dropout before the adapters", min = 0, max = 1 },
   { "input_require_grads", false, "the embedding's output gets a gradient (enable_input_require_grads), as with a checkpoint" },
+  { "freeze_embeddings", false, "the input embeddings are not trained" },
+  { "freeze_layers", 0, "the first so many layers of each list of layers are not trained", min = 0 },
   { "checkpoint", "none", "activation checkpointing of the layers", one_of = { "none", "reentrant", "nonreentrant" } },
   { "checkpoint_every", 1, "checkpoint the first of every so many layers", min = 1 },
   { "checkpoint_of", "layers", "what is under a checkpoint: layers, or of each its attention, its MLP, its linear layers, or the products of attention",
@@ -89,19 +91,44 @@ local function enable_checkpoints(p, model)
   end
   local found = 0
   for _, layers in ipairs(layer_lists(model, {})) do
-    if p.checkpoint_of == "layers" then
+    if (p.checkpoint_of or "layers") == "layers" then
       checkpoint.enable(layers, p.checkpoint == "reentrant", p.checkpoint_every)
     else
       found = found + checkpoint.enable_parts(layers, p.checkpoint == "reentrant", p.checkpoint_every, p.checkpoint_of)
     end
   end
-  if p.checkpoint_of ~= "layers" and found == 0 then
+  if found == 0 and (p.checkpoint_of or "layers") ~= "layers" then
     error("checkpoint_of=" .. p.checkpoint_of .. ": the model's layers have no such part", 0)
+  end
+end
+
+-- requires_grad_(False)
+local function freeze(module)
+  nn.each_module(module, function(part)
+    for _, key in ipairs(part._members) do
+      if type(part[key]) == "userdata" then
+        part[key].requires_grad = false
+      end
+    end
+  end)
+end
+
+local function freeze_parts(p, model)
+  if p.freeze_embeddings then
+    for _, module in ipairs(input_embeddings(model)) do
+      freeze(module)
+    end
+  end
+  for _, layers in ipairs((p.freeze_layers or 0) > 0 and layer_lists(model, {}) or {}) do
+    for i = 0, math.min(p.freeze_layers, layers.length) - 1 do
+      freeze(layers[i])
+    end
   end
 end
 
 -- In the order of the scripts that this follows: get_peft_model before gradient_checkpointing_enable.
 function finetune.apply(p, model)
+  freeze_parts(p, model)
   if p.prepare_kbit then
     assert(p.quantize ~= "none", "prepare_kbit is for quantized weights: set quantize too")
     assert(p.lora > 0 or p.mode == "generate", "prepare_kbit freezes every weight: set lora, or there is nothing to train")

@@ -89,7 +89,7 @@ local function train(p, model)
   for i = 1, steps do
     begin_step(i)
     local function run()
-      training.step(p, optimizer, scaler, forward, fixed or ids(batch_of(i)))
+      training.step(p, i, optimizer, scaler, forward, fixed or ids(batch_of(i)))
     end
     if p.catch_oom then
       torch.catch_oom(run, recover)

@@ -254,21 +254,53 @@ function optim.make(name, params, impl, weight_decay)
   return makers[name](params, options)
 end
 
--- ---- torch.nn.utils.clip_grad_norm_ (foreach, as PyTorch chooses on a GPU) ----
+-- Several optimizers, or the parameter groups of one, that step one after the other. params: of all, as a clip sees them.
+function optim.together(params, optimizers)
+  local self = { params = torch.keep(params), options = optimizers[1].options, optimizers = optimizers }
+  function self:step()
+    for i = 1, #optimizers do
+      optimizers[i]:step()
+    end
+  end
+  function self:zero_grad(set_to_none)
+    for i = 1, #optimizers do
+      optimizers[i]:zero_grad(set_to_none)
+    end
+  end
+  return setmetatable(self, {})
+end
 
-local function get_total_norm(grads)
-  local norms = torch.foreach_norm(grads)
+-- ---- torch.nn.utils.clip_grad_norm_ (foreach, as PyTorch chooses on a GPU, or one tensor after the other) ----
+
+local function get_total_norm(grads, foreach)
+  local norms
+  if foreach then
+    norms = torch.foreach_norm(grads)
+  else
+    norms = torch.list()
+    for i = 1, #grads do
+      norms:append(torch.vector_norm(grads[i]))
+    end
+  end
   local total_norm = torch.vector_norm(torch.stack(norms))
   return total_norm
 end
 
-local function clip_grads_with_norm_(grads, max_norm, total_norm)
+local function clip_grads_with_norm_(grads, max_norm, total_norm, foreach)
   local clip_coef = max_norm / (total_norm + 1e-6)
   local clip_coef_clamped = torch.clamp(clip_coef, { max = 1.0 })
-  torch.foreach_mul_(grads, { clip_coef_clamped })
+  if foreach then
+    torch.foreach_mul_(grads, { clip_coef_clamped })
+    return
+  end
+  for i = 1, #grads do
+    grads[i]:mul_(clip_coef_clamped)
+  end
 end
 
-function optim.clip_grad_norm_(params, max_norm)
+-- foreach: true when nil
+function optim.clip_grad_norm_(params, max_norm, foreach)
+  foreach = foreach ~= false
   local grads = torch.list()
   for i = 1, #params do
     if params[i].grad then
@@ -276,8 +308,8 @@ function optim.clip_grad_norm_(params, max_norm)
     end
   end
   return torch.no_grad(function()
-    local total_norm = get_total_norm(grads)
-    clip_grads_with_norm_(grads, max_norm, total_norm)
+    local total_norm = get_total_norm(grads, foreach)
+    clip_grads_with_norm_(grads, max_norm, total_norm, foreach)
     return total_norm
   end)
 end

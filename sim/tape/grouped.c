@@ -42,27 +42,27 @@ static void launch(struct tape *tape, struct tensor *a, struct tensor *b, struct
                 out->dtype);
 }
 
-/* saved[0] = input, saved[1] = weight; args: [0] groups that have rows. The weight's gradient
- * first, laid out as the weight is */
+/* saved[0] = input, saved[1] = weight, each where it is wanted; args: [0] groups that have rows, [1]
+ * whether the weight is turned. The weight's gradient first, laid out as the weight is */
 static void backward_grouped_mm(struct tape *tape, struct node *node, struct tensor **grads,
                                 struct tensor **out) {
     struct tensor *input = node->saved[0], *weight = node->saved[1], *grad = grads[0];
-    const struct shape *w = &weight->shape;
-    uint64_t flops = 2 * (uint64_t)shape_numel(&input->shape) * (uint64_t)w->size[2];
+    const struct shape *x = &node->edges[0].shape, *w = &node->edges[1].shape;
+    uint64_t flops = 2 * (uint64_t)shape_numel(x) * (uint64_t)w->size[2];
     if (node_wants(node, 1)) {
-        bool turned = weight->stride[1] == 1 && weight->stride[2] == w->size[1];
+        bool turned = node->args[1] != 0;
         struct shape shape = *w;
         if (turned) {
             shape.size[1] = w->size[2];
             shape.size[2] = w->size[1];
         }
-        struct tensor *p = tape_new(tape, weight->dtype, &shape);
+        struct tensor *p = tape_new(tape, node->edges[1].dtype, &shape);
         launch(tape, input, grad, p, w->size[0], node->args[0], flops);
         out[1] = turned ? aten_transpose(tape, p, 1, 2) : tensor_ref(p);
         tensor_unref(tape, p);
     }
     if (node_wants(node, 0)) {
-        out[0] = tape_new(tape, input->dtype, &input->shape);
+        out[0] = tape_new(tape, node->edges[0].dtype, x);
         launch(tape, grad, weight, out[0], w->size[0], node->args[0], flops);
     }
 }
@@ -81,14 +81,19 @@ static void run_grouped_mm(struct tape *tape, struct op_call *call) {
         return;
     }
     struct node *node = node_create(tape, &grouped_mm_backward, in, 2, 1);
-    node_save(tape, node, 0, in[0]);
-    node_save(tape, node, 1, in[1]);
+    /* a frozen side's gradient is not wanted, nor is the other kept for it */
+    if (node && node_wants(node, 1))
+        node_save(tape, node, 0, in[0]);
+    if (node && node_wants(node, 0))
+        node_save(tape, node, 1, in[1]);
     node_save(tape, node, 2, call->arg[2].tensor);
     int64_t used = call->arg[3].integer < 0 || call->arg[3].integer > w->size[0]
                        ? w->size[0]
                        : call->arg[3].integer;
-    if (node)
+    if (node) {
         node->args[0] = used;
+        node->args[1] = in[1]->stride[1] == 1 && in[1]->stride[2] == w->size[1];
+    }
     struct shape shape = {.ndim = 2, .size = {x->size[0], w->size[2]}};
     struct tensor *out = tape_new(tape, in[0]->dtype, &shape);
     launch(tape, in[0], in[1], out, w->size[0], used,

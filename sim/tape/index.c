@@ -191,8 +191,10 @@ static void run_index_add_(struct tape *tape, struct op_call *call) {
     struct node *node = node_create(tape, &index_add_backward, in, 2, 1);
     if (node)
         node->args[0] = dim;
-    node_save(tape, node, 0, index);
-    node_save(tape, node, 1, source);
+    if (node && node_wants(node, 1)) {
+        node_save(tape, node, 0, index);
+        node_save(tape, node, 1, source);
+    }
     tape_kernel(tape, "index_add", (uint64_t)shape_numel(&source->shape),
                 tensor_nbytes(index) + 3 * tensor_nbytes(source), t->dtype);
     node_rebase(tape, node, t);
