@@ -283,7 +283,7 @@ function checkpoint.enable_parts(layers, use_reentrant, every, what)
         end
         return checkpoint.checkpoint(use_reentrant, ATTENTION_POSITIONAL, run, ...)
       end
-    elseif not (what == "linears" and module.is_linear or parts[what] and parts[what][name]) then
+    elseif not (what == "linears" and (module.is_linear or module.compute_dtype) or parts[what] and parts[what][name]) then
       return
     else
       checkpoint.wrap(module, use_reentrant)

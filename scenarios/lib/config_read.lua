@@ -21,6 +21,29 @@ local function names_of(table_)
   return table.concat(names, " ")
 end
 
+-- A model of text and pictures whose text model is of a family here: { the text model's type, its head, what is left out }
+local text_models = {
+  gemma3 = { "gemma3_text", "Gemma3ForCausalLM", "vision_config, mm_tokens_per_image: the vision tower and its projector" },
+}
+
+-- The config of the text model that stands in another one's text_config; others as they are.
+function config_read.text_part(config)
+  local text = text_models[config.model_type]
+  if not text or type(config.text_config) ~= "table" then
+    return config
+  end
+  local part = setmetatable({}, {})
+  for _, key in ipairs { "dtype", "torch_dtype", "quantization_config" } do
+    part[key] = config[key]
+  end
+  for key, value in pairs(config.text_config) do
+    part[key] = value
+  end
+  part.model_type, part.architectures = text[1], { text[2] }
+  part.text_of = string.format("%s are not modelled: the text model of %s alone runs, as %s", text[3], config.model_type, text[2])
+  return part
+end
+
 -- The row of the model_type.
 function config_read.family(config, path)
   local model_type = config.model_type

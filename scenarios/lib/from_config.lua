@@ -97,7 +97,10 @@ end
 -- Declares the parameters and returns their values. paths: what messages call the config and the adapter (nil: none).
 function from_config.parameters(config, path, adapter, adapter_path)
   setmetatable(config, {}) -- it holds no tensors
+  config = config_read.text_part(config)
   path = path or "config"
+  local text_of = config.text_of
+  config.text_of = nil
   local family = config_read.family(config, path)
   local adapter_rows, targets, unknown_too = {}, nil, {}
   if adapter then
@@ -111,6 +114,9 @@ function from_config.parameters(config, path, adapter, adapter_path)
   check_length(p, path, family)
   name_unknown(unknown, path)
   name_unknown(unknown_too, adapter_path or "adapter")
+  if text_of then
+    note(text_of)
+  end
   if config.auto_map and config.auto_map ~= config_keys.null then
     note "auto_map names code of the model's own: the model of Transformers stands in for it"
   end
@@ -126,7 +132,13 @@ end
 
 -- The scenario as text, for `vramsim scenario`: what the text would refuse to run is told here, with the config's name.
 function from_config.write(config, path, base, base_path)
-  local model, model_path = base or config, base and base_path or path
+  local model, model_path = config_read.text_part(base or config), base and base_path or path
+  model.text_of = nil
+  if base then
+    base = model
+  else
+    config = model
+  end
   make_rows(model, model_path, config_read.family(model, model_path), {})
   return config_text.write(config, path, base, base_path)
 end

@@ -10,9 +10,9 @@
 #include "text.h"
 
 enum {
-    OPTIONS_2_11 = ALLOC_OPTION_CAPTURE_REUSE | ALLOC_OPTION_PINNED_SEGMENT |
-                   ALLOC_OPTION_PINNED_CATCH_ALL | ALLOC_OPTION_MEMORY_FRACTION |
-                   ALLOC_OPTION_LARGE_SEGMENT
+    OPTIONS_2_9 =
+        ALLOC_OPTION_CAPTURE_REUSE | ALLOC_OPTION_PINNED_SEGMENT | ALLOC_OPTION_PINNED_CATCH_ALL,
+    OPTIONS_2_11 = OPTIONS_2_9 | ALLOC_OPTION_MEMORY_FRACTION | ALLOC_OPTION_LARGE_SEGMENT
 };
 
 static const struct framework rows[] = {
@@ -60,6 +60,36 @@ static const struct framework rows[] = {
      .embedding_sorts_few_bits = false,
      .einsum_keeps_output_order = true,
      .bmm_outer_product = false},
+    /* 2.8 to 2.10: what 2.7 and 2.11 have alike is theirs too; of the rest framework.h names the release. */
+    {.name = "pytorch-2.10",
+     .doc = "PyTorch 2.10: cuBLAS workspace kept per handle and stream; unproven",
+     .cublas_workspace = WORKSPACE_PER_HANDLE_STREAM,
+     .cublaslt_workspace = WORKSPACE_PER_HANDLE_STREAM,
+     .cublaslt_workspace_bytes = UINT64_C(1048576),
+     .inner_redirect_wins = true,
+     .redirect_suspends = true,
+     .full_fraction_lifts_limit = true,
+     .alloc_options = OPTIONS_2_9 | ALLOC_OPTION_MEMORY_FRACTION,
+     .alloc_sizes_from_large_segment = true,
+     .divisions_rest_after_last = true,
+     .flash_rng_on_device = true,
+     .einsum_keeps_output_order = true},
+    {.name = "pytorch-2.9",
+     .doc = "PyTorch 2.9: cuBLAS workspace kept per handle and stream; unproven",
+     .cublas_workspace = WORKSPACE_PER_HANDLE_STREAM,
+     .cublaslt_workspace = WORKSPACE_PER_HANDLE_STREAM,
+     .cublaslt_workspace_bytes = UINT64_C(1048576),
+     .redirect_suspends = true,
+     .alloc_options = OPTIONS_2_9,
+     .flash_rng_on_device = true,
+     .einsum_keeps_output_order = true},
+    {.name = "pytorch-2.8",
+     .doc = "PyTorch 2.8: cuBLAS workspace kept per handle and stream; unproven",
+     .cublas_workspace = WORKSPACE_PER_HANDLE_STREAM,
+     .cublaslt_workspace = WORKSPACE_PER_CALL,
+     .cublaslt_workspace_bytes = UINT64_C(1048576),
+     .redirect_suspends = true,
+     .flash_rng_on_device = true},
     {.name = "pytorch-2.7",
      .doc = "PyTorch 2.7.0: cuBLAS workspace kept per handle and stream",
      .cublas_workspace = WORKSPACE_PER_HANDLE_STREAM,

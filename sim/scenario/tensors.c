@@ -185,9 +185,13 @@ static int tensor_item(lua_State *L) {
 }
 
 static const luaL_Reg methods[] = {
-    {"size", tensor_size},         {"numel", tensor_numel}, {"as", tensor_as},
+    {"size", tensor_size},
+    {"numel", tensor_numel},
+    {"as", tensor_as},
     {"storage", tensor_storage},
-    {"backward", tensor_backward}, {"item", tensor_item},   {NULL, NULL},
+    {"backward", tensor_backward},
+    {"item", tensor_item},
+    {NULL, NULL},
 };
 
 static const char *const operators[][2] = {

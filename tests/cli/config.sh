@@ -45,7 +45,18 @@ say '{"model_type": "bert", "architectures": ["BertForSequenceClassification"], 
 say '{"model_type": "bert", "architectures": ["BertForQuestionAnswering"]}'
 say '{"model_type": "mamba"}'
 say '{"architectures": ["LlamaForCausalLM"]}'
-say '{"model_type": "gemma3", "text_config": {}}'
+say '{"model_type": "llava", "text_config": {}}'
+# of text and pictures: the text model alone, and that is said
+cat >gemma3.json <<'JSON'
+{ "model_type": "gemma3", "architectures": ["Gemma3ForConditionalGeneration"], "torch_dtype": "bfloat16", "mm_tokens_per_image": 256,
+  "vision_config": { "hidden_size": 1152 }, "text_config": { "model_type": "gemma3_text", "hidden_size": 64, "num_hidden_layers": 2,
+  "num_attention_heads": 2, "num_key_value_heads": 1, "head_dim": 32, "intermediate_size": 96, "vocab_size": 100, "sliding_window": 16 } }
+JSON
+try run gemma3.json --no-view --set seq=32 | grep -oE 'FITS: .* of|vision_config.*'
+vramsim scenario gemma3.json -o gemma3.lua
+vramsim dump requests gemma3.json --set seq=32 | sed 1d >a
+vramsim dump requests gemma3.lua --set seq=32 | sed 1d >b
+cmp a b && wc -l <a
 say '[1, 2]'
 echo '{"a": 1}' >some.json
 try run some.json
