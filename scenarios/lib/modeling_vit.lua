@@ -148,5 +148,8 @@ function vit.ForImageClassification:forward(pixel_values, labels)
   end
   return { loss = loss, logits = logits }
 end
+function vit.ForImageClassification:input_embeddings()
+  return { self.vit.embeddings.patch_embeddings }
+end
 
 return vit
