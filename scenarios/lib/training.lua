@@ -12,7 +12,7 @@ local loop_parameters = rows.list {
   { "dtype", "fp32", "type of the weights", one_of = { "fp32", "bf16", "fp16" } },
   { "autocast", "none", "torch.autocast around the forward", one_of = { "none", "bf16", "fp16" } },
   { "optimizer", "adamw", "optimizer; muon_adamw: Muon for the layers' matrices, AdamW for the rest", one_of = optim_names },
-  { "optimizer_impl", "foreach", "form of its step; PyTorch chooses foreach on a GPU", one_of = { "forloop", "foreach", "fused" } },
+  { "optimizer_impl", "foreach", "form of its step; PyTorch chooses foreach on a GPU, forloop for adafactor", one_of = { "forloop", "foreach", "fused" } },
   { "weight_decay", -1.0, "of the optimizer; negative = its default" },
   { "no_decay_group", false, "tensors of one dim (biases, norms) in a parameter group of their own, without decay" },
   { "optimizer_in_backward", false, "one optimizer a parameter, which steps and frees the gradient as soon as it is there" },
@@ -183,6 +183,9 @@ function training.optimizer(p, model)
     error("inf_steps: without a scaler the optimizer steps in any case; set scaler=true", 0)
   end
   local average = p.ema and use("ema").AveragedModel(model) or nil
+  if p.optimizer == "adafactor" and p.optimizer_impl == "foreach" then
+    note "torch.optim.Adafactor chooses the form forloop unless it is told foreach=True: optimizer_impl=forloop is what runs by default"
+  end
   local optimizer = make_optimizer(p, model)
   optimizer.average = average
   return optimizer, p.scaler and use("amp").GradScaler() or nil
