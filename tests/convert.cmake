@@ -1,6 +1,7 @@
 # `.vrt` files and the other formats that are written: unit tests; every recording to and fro; what Python makes of them.
 vs_test(vrt USES trace PRIVATE PkgConfig::ZLIB)
 vs_test(writers USES trace_write trace)
+vs_test(json_import USES trace_write trace)
 add_executable(convert_all convert/convert_all.c)
 vs_quote_dir(convert_all PRIVATE ${CMAKE_SOURCE_DIR}/tests/support)
 target_compile_definitions(convert_all PRIVATE _POSIX_C_SOURCE=200809L)

@@ -29,7 +29,7 @@ foreach(name pickle snapshot vrt)
 endforeach()
 
 # One program an importer: its bytes reach no other, however the fuzzer changes them.
-foreach(name profiler memory_timeline smi nsight pprof)
+foreach(name json profiler memory_timeline smi nsight pprof)
   add_executable(replay_${name} fuzz/fuzz_importer.c fuzz/driver.c)
   target_compile_definitions(replay_${name} PRIVATE _POSIX_C_SOURCE=200809L IMPORTER=importer_${name})
   target_link_libraries(replay_${name} PRIVATE vs_trace vs_flags)

@@ -14,9 +14,15 @@ enum { HEAD_BYTES = 4096 };
 #define DEFAULT_MEMORY_BYTES ((size_t)256 << 20)
 enum { DEFAULT_MEMORY_FACTOR = 24 };
 
-const struct importer *const importers[] = {
-    &importer_vrt, &importer_snapshot, &importer_profiler, &importer_memory_timeline,
-    &importer_smi, &importer_nsight,   &importer_pprof,    NULL};
+const struct importer *const importers[] = {&importer_vrt,
+                                            &importer_json,
+                                            &importer_snapshot,
+                                            &importer_profiler,
+                                            &importer_memory_timeline,
+                                            &importer_smi,
+                                            &importer_nsight,
+                                            &importer_pprof,
+                                            NULL};
 
 /* Formats that people try and that are not read here; for the message only. */
 static const struct {

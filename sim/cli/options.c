@@ -70,8 +70,8 @@ static const struct option options[] = {
     {OPT_ALLOCATOR, "--allocator", "NAME", " run render view validate dump replay convert compare ",
      "another allocator than PyTorch's own (vramsim allocators)"},
     {OPT_OUTPUT, "-o", "FILE", " capture scenario run convert render ",
-     "where to (scenario: else standard output); .vrt .csv .perfetto .pickle say the format; of "
-     "render (repeatable): .png .svg .html .csv .json"},
+     "where to (scenario: else standard output); .vrt .json .csv .perfetto .pickle say the format; "
+     "of render (repeatable): .png .svg .html .csv .json"},
     {OPT_FORMAT, "--format", "NAME", " run convert ",
      "the format of -o, whatever its name ends in"},
     {OPT_JSON, "--json", "FILE", " run validate info replay compare ",

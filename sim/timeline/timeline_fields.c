@@ -271,6 +271,14 @@ void timeline_field_set(const struct timeline_field *field, void *row, uint64_t 
     }
 }
 
+const char *timeline_has_name(unsigned bit) {
+    static const char *const names[] = {"time",     "address", "block_bytes", "requested",
+                                        "segments", "stream",  "category",    "owner",
+                                        "stack",    "phase",   "device",      "history"};
+    static_assert(1 << (sizeof names / sizeof names[0] - 1) == TIMELINE_HAS_HISTORY, "all bits");
+    return bit < sizeof names / sizeof names[0] ? names[bit] : NULL;
+}
+
 /* --- equality --- */
 
 static bool equal_text(const struct timeline *a, uint64_t x, const struct timeline *b, uint64_t y) {

@@ -74,6 +74,9 @@ bool timeline_reserve_rows(struct timeline *tl, enum timeline_table_id id, size_
 uint64_t timeline_field_get(const struct timeline_field *field, const void *row);
 void timeline_field_set(const struct timeline_field *field, void *row, uint64_t value);
 
+/* Of bit `bit` of timeline.has, "block_bytes"; NULL: there is no such bit. */
+const char *timeline_has_name(unsigned bit);
+
 /* Are two timelines alike in every member, strings by their texts? False: the error names the first
  * difference. */
 bool timeline_equal(const struct timeline *a, const struct timeline *b, struct error *err);

@@ -7,10 +7,11 @@ begin_step(1)
 phase "forward"
 local y = torch.relu(x)
 LUA
-for ending in vrt csv perfetto pickle; do
+for ending in vrt json csv perfetto pickle; do
     try convert small.lua -o run.$ending
     try convert mlp_sgd.pickle -o trace.$ending
 done
+cat run.json
 cat run.csv
 cat run.perfetto
 try validate small.lua run.pickle
@@ -20,3 +21,9 @@ vramsim dump timeline mlp_sgd.pickle | cmp - again.txt && echo "the same"
 vramsim convert small.lua -o - --format csv 2>/dev/null | cmp - run.csv && echo "the same"
 vramsim run small.lua --quiet --no-view -o run2.pickle 2>/dev/null
 cmp run.pickle run2.pickle && echo "the same"
+for ending in vrt json; do
+    vramsim dump timeline run.$ending >again.txt
+    vramsim dump timeline small.lua | cmp - again.txt && echo "the same"
+done
+printf '{"format":"vramsim timeline","version":1,"events":{"columns":["kind"],"rows":[["gone"]]}}' >bad.json
+try info bad.json

@@ -60,7 +60,7 @@ static bool check_format(const char *name, const struct timeline *tl, struct err
 }
 
 static bool check(const char *path, struct error *err) {
-    static const char *const formats[] = {"vrt", "pickle"};
+    static const char *const formats[] = {"vrt", "json", "pickle"};
     struct timeline *tl = NULL;
     bool ok = trace_import(path, NULL, &tl, NULL, err) && check_pieces_of(tl, err);
     for (size_t i = 0; ok && i < sizeof formats / sizeof formats[0]; i++)

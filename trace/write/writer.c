@@ -6,8 +6,8 @@
 #include "error.h"
 #include "text.h"
 
-const struct writer *const writers[] = {&writer_vrt, &writer_csv, &writer_perfetto, &writer_pickle,
-                                        NULL};
+const struct writer *const writers[] = {&writer_vrt,      &writer_json,   &writer_csv,
+                                        &writer_perfetto, &writer_pickle, NULL};
 
 static bool ends_in(const char *path, const char *ending) {
     size_t n = strlen(path), k = strlen(ending);

@@ -29,6 +29,7 @@ extern const struct writer *const writers[];
 const struct writer *writer_find(const char *name, const char *path, struct error *err);
 
 extern const struct writer writer_vrt;
+extern const struct writer writer_json;
 extern const struct writer writer_csv;
 extern const struct writer writer_perfetto;
 extern const struct writer writer_pickle;
