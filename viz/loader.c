@@ -5,10 +5,12 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "again.h"
 #include "app.h"
 #include "error.h"
 #include "place.h"
 #include "state.h"
+#include "text.h"
 #include "timeline.h"
 #include "view_options.h"
 #include "what_if.h"
@@ -16,6 +18,10 @@
 
 struct loader {
     const struct view_options *options;
+    const struct timeline *behind;
+    char **sets; /* NULL: the options' */
+    size_t set_count;
+    char *named;
     char *files[2];
     int file_count;
     bool replay;
@@ -64,27 +70,61 @@ static bool read_replay(struct loader *l, struct source_options *options, struct
     return ok;
 }
 
+/* A scenario keeps its parameters; of a trace only the timeline is wanted. */
+static bool read_first(struct loader *l, const struct source_options *options, struct error *err) {
+    struct source_result result;
+    if (!source_is_scenario(l->files[0]))
+        return source_open(l->files[0], options, &l->loaded.timelines[0], err);
+    if (!source_run(l->files[0], options, &result, err))
+        return false;
+    l->loaded.timelines[0] = result.timeline;
+    l->loaded.info = result.info;
+    result.timeline = NULL;
+    memset(&result.info, 0, sizeof result.info);
+    source_result_fini(&result);
+    return true;
+}
+
+static bool name_first(struct loader *l, struct error *err) {
+    struct timeline *tl = l->loaded.timelines[0];
+    struct text title = {0};
+    if (!l->named)
+        return true;
+    text_format(&title, "%s%s", timeline_text(tl, tl->title), l->named);
+    uint32_t named = title.failed ? 0 : timeline_string(tl, text_get(&title));
+    text_fini(&title);
+    tl->title = named ? named : tl->title;
+    return named != 0 || error_host_memory(err);
+}
+
 static bool read_files(struct loader *l, struct error *err) {
     struct source_options options = l->options->source;
     options.progress = on_progress;
     options.user = l;
     options.interrupted = &l->interrupted;
+    if (l->sets) {
+        options.sets = (const char *const *)l->sets;
+        options.set_count = l->set_count;
+    }
     if (l->replay)
         return read_replay(l, &options, err);
-    for (l->file = 0; l->file < l->file_count; l->file++)
+    if (!read_first(l, &options, err) || !name_first(l, err))
+        return false;
+    for (l->file = 1; l->file < l->file_count; l->file++)
         if (!source_open(l->files[l->file], &options, &l->loaded.timelines[l->file], err))
             return false;
     return true;
 }
 
+static bool make_app(struct loader *l, struct error *err) {
+    const struct timeline *second = l->behind ? l->behind : l->loaded.timelines[1];
+    l->loaded.app = app_create(&l->options->app, l->loaded.timelines[0], second, err);
+    return l->loaded.app && (again_tell(&l->loaded) || error_host_memory(err));
+}
+
 static void *run(void *user) {
     struct loader *l = user;
-    l->good = read_files(l, &l->err);
-    if (l->good) {
-        l->loaded.app =
-            app_create(&l->options->app, l->loaded.timelines[0], l->loaded.timelines[1], &l->err);
-        l->good = l->loaded.app != NULL;
-    }
+    l->good = read_files(l, &l->err) && make_app(l, &l->err);
     atomic_store(&l->finished, true);
     return NULL;
 }
@@ -93,23 +133,41 @@ static void destroy(struct loader *l) {
     loaded_fini(&l->loaded);
     for (int i = 0; i < 2; i++)
         xfree(l->files[i]);
+    for (size_t i = 0; l->sets && i < l->set_count; i++)
+        xfree(l->sets[i]);
+    xfree(l->sets);
+    xfree(l->named);
     xfree(l);
 }
 
-struct loader *loader_start(const struct view_options *options, const char *const *files,
-                            int file_count, bool replay, struct error *err) {
+static bool copy_texts(struct loader *l, const struct load *what) {
+    for (int i = 0; i < what->file_count; i++)
+        if (!(l->files[i] = xstrdup(what->files[i])))
+            return false;
+    if (what->named && !(l->named = xstrdup(what->named)))
+        return false;
+    if (!what->sets)
+        return true;
+    l->sets = xcalloc(what->set_count + 1, sizeof *l->sets);
+    if (!l->sets)
+        return false;
+    for (; l->set_count < what->set_count; l->set_count++)
+        if (!(l->sets[l->set_count] = xstrdup(what->sets[l->set_count])))
+            return false;
+    return true;
+}
+
+struct loader *loader_start(const struct load *what, struct error *err) {
     struct loader *l = xcalloc(1, sizeof *l);
     if (!l) {
         error_host_memory(err);
         return NULL;
     }
-    l->options = options;
-    l->file_count = file_count;
-    l->replay = replay;
-    bool copied = true;
-    for (int i = 0; i < file_count; i++)
-        copied = (l->files[i] = xstrdup(files[i])) != NULL && copied;
-    if (copied && pthread_create(&l->thread, NULL, run, l) == 0)
+    l->options = what->options;
+    l->behind = what->behind;
+    l->file_count = what->file_count;
+    l->replay = what->replay;
+    if (copy_texts(l, what) && pthread_create(&l->thread, NULL, run, l) == 0)
         return l;
     error_host_memory(err);
     destroy(l);
@@ -153,6 +211,7 @@ bool loaded_start(struct loaded *loaded, const struct view_options *o, struct er
 
 void loaded_fini(struct loaded *loaded) {
     app_destroy(loaded->app);
+    scenario_info_fini(&loaded->info);
     timeline_destroy(loaded->timelines[0]);
     timeline_destroy(loaded->timelines[1]);
     memset(loaded, 0, sizeof *loaded);

@@ -7,7 +7,10 @@
 #define LOADER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+#include "scenario.h"
 
 struct app;
 struct error;
@@ -17,12 +20,24 @@ struct view_options;
 
 struct loaded {
     struct timeline *timelines[2]; /* the second NULL: one file */
+    struct scenario_info info;     /* of the first file; no scenario: no parameters */
     struct app *app;               /* of both, with its indexes built */
 };
 
-/* `replay` as in view_options. NULL: no thread or no memory. */
-struct loader *loader_start(const struct view_options *options, const char *const *files,
-                            int file_count, bool replay, struct error *err);
+struct load {
+    const struct view_options *options;
+    const char *const *files;
+    int file_count;
+    bool replay; /* as in view_options */
+    /* another run of the one file: */
+    const char *const *sets; /* in place of the options'; NULL: these */
+    size_t set_count;
+    const char *named;             /* stands behind its title; NULL: nothing */
+    const struct timeline *behind; /* the second, which stays who has it's; NULL: none */
+};
+
+/* NULL: no thread or no memory. Texts are copied; options and `behind` must outlive it. */
+struct loader *loader_start(const struct load *what, struct error *err);
 /* How far; `total` 0: unknown. Returns whether it is done, or has failed. */
 bool loader_progress(struct loader *loader, uint64_t *done, uint64_t *total);
 /* Soon it has failed with ERROR_INTERRUPTED. */

@@ -351,6 +351,7 @@ static bool serve_request(struct window *w, struct error *err) {
         return copy(w, app_copy, err);
     case APP_COPY_STATE:
         return copy(w, state_write, err);
+    case APP_RUN_AGAIN:
     case APP_RELOAD:
     case APP_CANCEL:
         if (w->host.request)

@@ -22,7 +22,7 @@ void window_destroy(struct window *window);
 /* What is asked of the window that it cannot do alone. */
 struct window_host {
     void *user;
-    void (*request)(void *user, enum app_request request);            /* APP_RELOAD, APP_CANCEL */
+    void (*request)(void *user, enum app_request request); /* that the window does not know */
     void (*dropped)(void *user, const char *const *files, int count); /* one or two */
 };
 void window_set_host(struct window *window, const struct window_host *host);

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "again.h"
 #include "app.h"
 #include "error.h"
 #include "loader.h"
@@ -45,6 +46,7 @@ struct session {
     bool has_run;       /* something has been read */
     struct loader *loader;
     bool same, quiet; /* what it reads: the same files again, and unasked */
+    bool again;       /* or another run of the first */
     struct stamp read[2], seen[2];
     uint64_t looked_ms, started_ms, took_ms; /* the latter two: of the last reading */
 };
@@ -97,22 +99,32 @@ static const char *name_of(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-/* Reads session->files. What is still being read is given up. */
-static bool start(struct session *s, bool same, bool quiet, struct error *err) {
-    if (s->loader) {
-        struct loaded dropped = {0};
-        struct error ignored = {0};
-        loader_cancel(s->loader);
-        loader_take(s->loader, &dropped, &ignored);
+/* What is still being read is given up. */
+static void give_up(struct session *s) {
+    struct loaded dropped = {0};
+    struct error ignored = {0};
+    if (!s->loader)
+        return;
+    loader_cancel(s->loader);
+    if (loader_take(s->loader, &dropped, &ignored))
         loaded_fini(&dropped);
-    }
+    s->loader = NULL;
+}
+
+/* Reads session->files. */
+static bool start(struct session *s, bool same, bool quiet, struct error *err) {
+    give_up(s);
     for (int i = 0; i < s->files.count; i++)
         s->read[i] = s->seen[i] = stamp_of(s->files.path[i]);
     s->started_ms = now_ms();
     s->same = same;
     s->quiet = quiet;
-    s->loader = loader_start(s->options, (const char *const *)s->files.path, s->files.count,
-                             s->files.replay, err);
+    s->again = false;
+    const struct load what = {.options = s->options,
+                              .files = (const char *const *)s->files.path,
+                              .file_count = s->files.count,
+                              .replay = s->files.replay};
+    s->loader = loader_start(&what, err);
     return s->loader != NULL;
 }
 
@@ -122,9 +134,34 @@ static void start_or_tell(struct session *s, bool same, bool quiet) {
         tell(s, NOTICE_FAILED, err.text);
 }
 
+static bool look_at_loader(struct session *s, struct error *err);
+
+/* Mostly done before anybody notices. A script goes on when it is. */
+static void run_again(struct session *s) {
+    struct error err = {0};
+    const struct timespec nap = {0, 2000000};
+    uint64_t done, total, end_ms = now_ms() + PATIENCE_MS;
+    give_up(s);
+    s->loader = again_start(&s->shown, s->files.path[0], s->options, &err);
+    if (!s->loader) {
+        app_run_failed(s->shown.app, err.text);
+        return;
+    }
+    s->again = s->same = true;
+    s->quiet = false;
+    while (!loader_progress(s->loader, &done, &total)) {
+        if (!s->options->script && now_ms() > end_ms)
+            return;
+        nanosleep(&nap, NULL);
+    }
+    look_at_loader(s, &err);
+}
+
 static void on_request(void *user, enum app_request request) {
     struct session *s = user;
-    if (request == APP_RELOAD)
+    if (request == APP_RUN_AGAIN)
+        run_again(s);
+    else if (request == APP_RELOAD)
         start_or_tell(s, true, false);
     else if (request == APP_CANCEL && s->loader)
         loader_cancel(s->loader);
@@ -171,6 +208,10 @@ static bool show(struct session *s, struct loaded *loaded, struct error *err) {
     }
     if (s->window)
         window_set_app(s->window, loaded->app);
+    if (s->again) {
+        again_show(&s->shown, loaded);
+        return true;
+    }
     loaded_fini(&s->shown);
     s->shown = *loaded;
     return s->has_run = true;
@@ -230,16 +271,10 @@ struct session *session_create(const struct view_options *options,
 }
 
 void session_destroy(struct session *s) {
-    struct error ignored = {0};
     if (!s)
         return;
     window_destroy(s->window);
-    if (s->loader) {
-        struct loaded dropped = {0};
-        loader_cancel(s->loader);
-        loader_take(s->loader, &dropped, &ignored);
-        loaded_fini(&dropped);
-    }
+    give_up(s);
     loaded_fini(&s->shown);
     files_fini(&s->files);
     xfree(s);
@@ -247,6 +282,10 @@ void session_destroy(struct session *s) {
 
 /* A file that cannot be read now may be written just now: unasked nothing is said. */
 static bool fail(struct session *s, const struct error *failed, struct error *err) {
+    if (s->again) {
+        app_run_failed(s->shown.app, failed->text);
+        return true;
+    }
     if (failed->code == ERROR_INTERRUPTED) {
         tell(s, NOTICE_CANCELLED, name_of(s->files.path[0]));
         return true;

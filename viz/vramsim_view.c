@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "again.h"
 #include "app.h"
 #include "error.h"
 #include "file.h"
@@ -78,29 +79,32 @@ static void find_library(struct view_options *o, const char *program) {
         o->source.library_dir = o->library;
 }
 
-static bool play_script(struct app *app, struct window *window, const char *path,
+/* In a window, or else what has been loaded without one. */
+static bool play_script(const struct view_options *o, struct loaded *loaded, struct window *window,
                         struct error *err) {
     char *commands;
     size_t length;
-    if (!file_read(path, SCRIPT_BYTES_MAX, &commands, &length, err))
+    if (!file_read(o->script, SCRIPT_BYTES_MAX, &commands, &length, err))
         return false;
     struct script script;
     struct text out = {0};
-    script_start(&script, path, commands);
+    script_start(&script, o->script, commands);
     bool good = true;
     if (window)
         good = window_play(window, &script, &out, err);
-    while (good && !window && !script_is_done(&script))
-        good = script_step(&script, app, &out, err);
+    while (good && !window && !script_is_done(&script)) {
+        good = script_step(&script, loaded->app, &out, err);
+        again_serve(loaded, o, app_take_request(loaded->app));
+    }
     fputs(text_get(&out), stdout);
     text_fini(&out);
     xfree(commands);
     return good;
 }
 
-static int run_script(struct app *app, struct window *window, const struct view_options *o,
+static int run_script(const struct view_options *o, struct loaded *loaded, struct window *window,
                       struct error *err) {
-    if (play_script(app, window, o->script, err))
+    if (play_script(o, loaded, window, err))
         return 0;
     return err->code == ERROR_BAD_INPUT ? 1 : exit_code(err);
 }
@@ -165,7 +169,7 @@ static int run_window(const struct view_options *o, struct error *err) {
     int code = 0;
     hint(session_app(session), o);
     if (o->script && session_load(session, err))
-        code = run_script(session_app(session), session_window(session), o, err);
+        code = run_script(o, NULL, session_window(session), err);
     else if (o->script || !session_run(session, err))
         code = exit_code(err);
     remember(&keeper, session_app(session));
@@ -176,12 +180,13 @@ static int run_window(const struct view_options *o, struct error *err) {
 /* Without a window nobody waits meanwhile. */
 static int run_without_window(const struct view_options *o, struct error *err) {
     struct loaded loaded = {0};
-    struct loader *loader = loader_start(o, o->files, o->file_count, o->replay, err);
+    const struct load what = {
+        .options = o, .files = o->files, .file_count = o->file_count, .replay = o->replay};
+    struct loader *loader = loader_start(&what, err);
     if (!loader || !loader_take(loader, &loaded, err))
         return exit_code(err);
     hint(loaded.app, o);
-    int code =
-        loaded_start(&loaded, o, err) ? run_script(loaded.app, NULL, o, err) : exit_code(err);
+    int code = loaded_start(&loaded, o, err) ? run_script(o, &loaded, NULL, err) : exit_code(err);
     loaded_fini(&loaded);
     return code;
 }

@@ -100,6 +100,7 @@ void app_destroy(struct app *app) {
     owner_tree_fini(&app->owner_tree);
     hover_fini(app);
     marks_fini(&app->marks);
+    parameters_fini(&app->parameters);
     align_fini(&app->align);
     request_match_fini(&app->match);
     track_fini(&app->a);

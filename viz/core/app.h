@@ -7,6 +7,7 @@
 #define APP_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "i18n.h"
@@ -16,6 +17,8 @@ struct app;
 struct draw_list;
 struct error;
 struct font;
+struct parameter;
+struct parameters;
 struct input;
 struct palette;
 struct text;
@@ -60,9 +63,10 @@ enum app_request {
     APP_COPY,
     APP_COPY_STATE,
     APP_EXPORT,
-    APP_RELOAD, /* read the files again */
-    APP_CANCEL, /* stop reading */
-    APP_PASTE   /* the clipboard, as INPUT_TEXT */
+    APP_RUN_AGAIN, /* the scenario with the parameters as they are now */
+    APP_RELOAD,    /* read the files again */
+    APP_CANCEL,    /* stop reading */
+    APP_PASTE      /* the clipboard, as INPUT_TEXT */
 };
 enum app_request app_take_request(struct app *app);
 /* The table of the open tab with exact bytes: as tab-separated text, as CSV. */
@@ -84,6 +88,15 @@ void app_adopt(struct app *app, const struct app *from, bool same_files);
 /* A text field has the keyboard: letters are to come as INPUT_TEXT; an input method's window belongs
  * beside the caret, in pixels. */
 bool app_wants_text(const struct app *app, int *x, int *y, int *w, int *h);
+
+/* The parameters of the scenario that the first timeline is a run of: a person changes them, which asks
+ * for another run (APP_RUN_AGAIN). Copies them. False: host memory. */
+bool app_set_parameters(struct app *app, const struct parameter *rows, size_t count);
+const struct parameters *app_parameters(const struct app *app);
+/* The run that was asked for cannot be: the change is taken back, the text shown. */
+void app_run_failed(struct app *app, const char *text);
+/* After app_adopt, that run in the place of `from`: its parameters are those of `from` now. */
+void app_carry_parameters(struct app *app, struct app *from);
 
 void app_go_to(struct app *app, uint32_t moment); /* clamped; makes it visible */
 uint32_t app_peak(const struct app *app);

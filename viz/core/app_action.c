@@ -307,9 +307,13 @@ void app_act(struct app *app, enum action action) {
         go_to_local_peak(app, false);
         break;
     case ACTION_CURSOR_LEFT:
+        if (app_step_parameter(app, PARAMETER_STEP, false))
+            break;
         move_cursor(app, -step);
         break;
     case ACTION_CURSOR_RIGHT:
+        if (app_step_parameter(app, PARAMETER_STEP, true))
+            break;
         move_cursor(app, step);
         break;
     case ACTION_CURSOR_LEFT_PIXEL:
@@ -460,6 +464,20 @@ void app_act(struct app *app, enum action action) {
         break;
     case ACTION_ICICLE_UP:
         app_icicle_up(app);
+        break;
+    case ACTION_PARAMETERS:
+        toggle_tab(app, &pane_parameters);
+        break;
+    case ACTION_PARAMETER_LESS:
+    case ACTION_PARAMETER_MORE:
+        app_step_parameter(app, PARAMETER_ONE, action == ACTION_PARAMETER_MORE);
+        break;
+    case ACTION_PARAMETER_HALF:
+    case ACTION_PARAMETER_TWICE:
+        app_step_parameter(app, PARAMETER_TWICE, action == ACTION_PARAMETER_TWICE);
+        break;
+    case ACTION_PARAMETER_UNDO:
+        app_undo_parameter(app);
         break;
     case ACTION_DIFFERENCE:
         toggle_tab(app, &pane_difference);

@@ -53,6 +53,8 @@
     X("search.here_bytes", find_sum(app) ? app->find.bytes : 0)                                    \
     X("search.bad", app->find.why[0] != '\0')                                                      \
     X("only", app->find.only)                                                                      \
+    X("parameters", app->parameters.rows.count)                                                    \
+    X("parameters.changed", app->parameters.changes.count)                                         \
     X("tab", app->tab)                                                                             \
     X("row", app->tables[app->tab].has_selected ? app->tables[app->tab].selected + 1 : 0)          \
     X("sort", app->tables[app->tab].sort_column)                                                   \

@@ -17,6 +17,7 @@
 #include "marks.h"
 #include "palette.h"
 #include "pane.h"
+#include "parameters.h"
 #include "phase_sums.h"
 #include "pieces.h"
 #include "plot_cache.h"
@@ -87,6 +88,8 @@ struct app {
     enum owner_grouping owners_grouping;
     struct owner_row owners_rest; /* the rows that have no room */
 
+    struct parameters parameters;
+    char parameter_error[256];
     struct difference_view difference;
     struct range_view range;
     struct lifetimes_view lifetimes;
@@ -143,6 +146,9 @@ int app_cursor_x(const struct app *app);      /* pixels; outside the plot when n
 uint64_t app_context(const struct app *app);
 
 void app_act(struct app *app, enum action action); /* app_action.c */
+/* pane_parameters.c. The chosen row, where its tab is open; false: there is none. */
+bool app_step_parameter(struct app *app, enum parameter_step step, bool up);
+void app_undo_parameter(struct app *app);
 /* app_compare.c. What the two timelines share, request by request; NULL where that is not known. */
 const struct request_match *app_match(struct app *app);
 void app_choose_align(struct app *app, enum align_mode mode);

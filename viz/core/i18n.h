@@ -123,6 +123,12 @@ enum language { LANGUAGE_ENGLISH, LANGUAGE_CHINESE };
     X(EQUAL, "all requests equal", "所有请求相同") \
     X(REQUEST, "request", "请求") \
     X(NO_FURTHER_REQUEST, "no further request", "没有后续请求") \
+    X(TAB_PARAMETERS, "parameters", "参数") \
+    X(VALUE, "value", "值") \
+    X(USUAL, "default", "默认") \
+    X(POSSIBLE, "possible", "可取") \
+    X(NO_PARAMETERS, "no parameters: the first file is not a scenario", "无参数：第一个文件不是场景") \
+    X(PARAMETERS_HINT, "what if: choose a row, Left and Right change it; Ctrl+Z takes it back", "假设：选择一行，左右键修改，Ctrl+Z 撤销") \
     X(TAB_DIFFERENCE, "difference", "差异") \
     X(NOW, "now", "现在") \
     X(THEN, "before", "之前") \

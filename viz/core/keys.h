@@ -80,6 +80,12 @@
     X(LIFETIMES, "lifetimes of blocks, on or off", "显示或隐藏块的生命期") \
     X(ICICLE, "icicle, on or off", "显示或隐藏冰柱图") \
     X(ICICLE_UP, "out of a part of the icicle", "退出冰柱图的一层") \
+    X(PARAMETERS, "parameters of the scenario, on or off", "显示或隐藏场景参数") \
+    X(PARAMETER_LESS, "the chosen parameter: less by one (Left: by a step)", "所选参数减一（左键按步减小）") \
+    X(PARAMETER_MORE, "more by one (Right: by a step)", "加一（右键按步增大）") \
+    X(PARAMETER_HALF, "its half", "减半") \
+    X(PARAMETER_TWICE, "its double", "加倍") \
+    X(PARAMETER_UNDO, "take the last change of a parameter back", "撤销上一次参数修改") \
     X(DIFFERENCE, "what differs, on or off", "显示或隐藏差异") \
     X(RANGE_TAB, "what went on in the range, on or off", "显示或隐藏区间统计") \
     X(STRIP, "fragmentation, difference, neither", "碎片、差值、都不显示") \

@@ -3,32 +3,17 @@
 
 #include "app_state.h"
 
-const struct pane_ops *const panes[] = {&pane_title,
-                                        &pane_overview,
-                                        &pane_phases,
-                                        &pane_timeline,
-                                        &pane_strip,
-                                        &pane_divergence,
-                                        &pane_selection,
-                                        &pane_details,
-                                        &pane_legend,
-                                        &pane_map,
-                                        &pane_tabs,
-                                        &pane_owners,
-                                        &pane_difference,
-                                        &pane_range,
-                                        &pane_lifetimes,
-                                        &pane_icicle,
-                                        &pane_events,
-                                        &pane_status,
-                                        &pane_prompt,
-                                        &pane_help,
-                                        &pane_tooltip,
-                                        &pane_notice,
-                                        NULL};
+const struct pane_ops *const panes[] = {
+    &pane_title,      &pane_overview,   &pane_phases,    &pane_timeline,
+    &pane_strip,      &pane_divergence, &pane_selection, &pane_details,
+    &pane_legend,     &pane_map,        &pane_tabs,      &pane_owners,
+    &pane_difference, &pane_range,      &pane_lifetimes, &pane_icicle,
+    &pane_events,     &pane_parameters, &pane_status,    &pane_prompt,
+    &pane_help,       &pane_tooltip,    &pane_notice,    NULL};
 
 const struct pane_ops *const panes_tabs[] = {
-    &pane_owners, &pane_difference, &pane_range, &pane_lifetimes, &pane_icicle, &pane_events, NULL};
+    &pane_owners, &pane_difference, &pane_range,      &pane_lifetimes,
+    &pane_icicle, &pane_events,     &pane_parameters, NULL};
 
 static_assert(sizeof panes_tabs / sizeof panes_tabs[0] <= PANES_TABS + 1,
               "app->tables has too few");

@@ -205,13 +205,30 @@ static size_t row_at(struct app *app, int y, const struct rect *place, const str
     return row < count ? row : TABLE_NO_ROW;
 }
 
-static int column_at(struct app *app, int x, const struct rect *place,
-                     const struct table_ops *ops) {
+static struct painter geometry_of(struct app *app, const struct rect *place,
+                                  const struct table_ops *ops) {
     struct painter p = {.app = app,
                         .ops = ops,
                         .x = place->x + app_px(app, 14),
                         .right = place->x + place->w - app_px(app, 14)};
     divide(&p);
+    return p;
+}
+
+bool table_cell_place(struct app *app, const struct rect *place, const struct table_ops *ops,
+                      int column, struct rect *out) {
+    struct painter p = geometry_of(app, place, ops);
+    int right = p.right;
+    for (int i = p.figures - 1; i > column; i--)
+        right -= app_px(app, ops->columns[i].width);
+    int width = app_px(app, ops->columns[column].width);
+    *out = (struct rect){right - width, place->y, width, place->h};
+    return column > 0 && column < p.figures;
+}
+
+static int column_at(struct app *app, int x, const struct rect *place,
+                     const struct table_ops *ops) {
+    struct painter p = geometry_of(app, place, ops);
     int right = p.right;
     for (int i = p.figures - 1; i > 0; i--) {
         right -= app_px(app, ops->columns[i].width);

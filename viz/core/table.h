@@ -79,6 +79,9 @@ size_t table_row_at(struct app *app, int x, int y, const struct rect *place,
 void table_move(struct app *app, const struct table_ops *ops, struct table_state *state, int by);
 /* The first row that is shown of `count`. */
 size_t table_first(const struct table_state *state, size_t count);
+/* Where the cells of a column are; false: it has no room. */
+bool table_cell_place(struct app *app, const struct rect *place, const struct table_ops *ops,
+                      int column, struct rect *out);
 /* As a click on the head of a column. */
 void table_sort_by(struct app *app, const struct table_ops *ops, struct table_state *state,
                    int column);
