@@ -163,6 +163,27 @@ TEST(the_row_under_the_pointer_is_lit_until_it_is_left) {
     timeline_destroy(tl);
 }
 
+TEST(the_tree_and_what_is_told_are_drawn_as_they_were) {
+    USE_STATE;
+    struct timeline *tl = fixture_llama("made_up.lua", false);
+    static const struct {
+        enum language language;
+        const char *tree, *told;
+    } cases[] = {{LANGUAGE_ENGLISH, "tree-english.txt", "told-english.txt"},
+                 {LANGUAGE_CHINESE, "tree-chinese.txt", "told-chinese.txt"}};
+    for (size_t i = 0; i < 2; i++) {
+        struct app_options options = {.width = 1000, .height = 700, .language = cases[i].language};
+        struct session s = session_open(&options, tl, NULL);
+        session_play(&s, "key p\nkey Down\nkey Down\nkey Enter\nkey Down\nkey Enter\nkey Down\n"
+                         "key Enter\nmove 300 118\n");
+        session_frame(&s);
+        session_golden(&s, &pane_owners, cases[i].tree);
+        session_golden(&s, &pane_tooltip, cases[i].told);
+        session_close(&s);
+    }
+    timeline_destroy(tl);
+}
+
 static struct timeline *shared; /* made where allocations do not fail */
 
 static bool grown(void) {
@@ -199,4 +220,5 @@ TEST(any_allocation_may_fail) {
 SUITE(cmocka_unit_test(rows_sum_at_every_level_and_their_words_name_their_blocks),
       cmocka_unit_test(enter_opens_and_closes_and_a_block_is_pinned_and_followed),
       cmocka_unit_test(the_row_under_the_pointer_is_lit_until_it_is_left),
+      cmocka_unit_test(the_tree_and_what_is_told_are_drawn_as_they_were),
       cmocka_unit_test(any_allocation_may_fail))
