@@ -155,15 +155,15 @@ static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
+enum { SAFE_DIGITS = 19 }; /* so many fit whatever they are */
+
 bool json_number_u64(const char *text, size_t length, uint64_t *out) {
     uint64_t value = 0;
     if (length == 0)
         return false;
     for (size_t i = 0; i < length; i++) {
-        if (!is_digit(text[i]))
-            return false;
-        unsigned digit = (unsigned)(text[i] - '0');
-        if (value > (UINT64_MAX - digit) / 10)
+        unsigned digit = (unsigned)text[i] - '0';
+        if (digit > 9 || (i >= SAFE_DIGITS && value > (UINT64_MAX - digit) / 10))
             return false;
         value = value * 10 + digit;
     }

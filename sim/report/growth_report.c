@@ -25,13 +25,19 @@ static bool match_requests(struct growth_report *r, uint8_t device, struct error
     return true;
 }
 
+static bool both_know(const struct timeline *const tl[PAIR_SIDES], enum timeline_figure figure) {
+    return timeline_knows(tl[0], figure) && timeline_knows(tl[1], figure);
+}
+
 bool growth_report_init(struct growth_report *r, uint8_t device,
                         const struct pair_side sides[PAIR_SIDES], struct growth_limit limit,
                         struct error *err) {
     const struct timeline *const timelines[] = {sides[0].tl, sides[1].tl};
     memset(r, 0, sizeof *r);
     r->limit = limit;
-    r->has_reserved = (sides[0].tl->has & sides[1].tl->has & TIMELINE_HAS_SEGMENTS) != 0;
+    r->has_allocated = both_know(timelines, FIGURE_ALLOCATED);
+    r->is_device_use = both_know(timelines, FIGURE_DEVICE_USE);
+    r->has_reserved = r->is_device_use || both_know(timelines, FIGURE_RESERVED);
     return pair_report_init(&r->pair, device, sides, err) &&
            growth_find(timelines, device, &r->growth, err) && match_requests(r, device, err);
 }
@@ -50,7 +56,7 @@ static bool is_above(const struct growth_report *r, uint64_t was, uint64_t is) {
 
 bool growth_report_is_over(const struct growth_report *r) {
     const struct pair_side *a = &r->pair.side[0], *b = &r->pair.side[1];
-    return is_above(r, a->peaks.allocated.bytes, b->peaks.allocated.bytes) ||
+    return (r->has_allocated && is_above(r, a->peaks.allocated.bytes, b->peaks.allocated.bytes)) ||
            (r->has_reserved && is_above(r, a->peaks.reserved.bytes, b->peaks.reserved.bytes)) ||
            b->ooms.count > a->ooms.count;
 }
@@ -116,9 +122,13 @@ static void write_verdict(const struct growth_report *r, struct text *out) {
     const struct pair_side *a = &r->pair.side[0], *b = &r->pair.side[1];
     bool is_over = growth_report_is_over(r);
     text_add(out, is_over ? "GREW" : "WITHIN");
-    add_step(": peak allocated ", a->peaks.allocated.bytes, b->peaks.allocated.bytes, out);
+    if (r->has_allocated)
+        add_step(": peak allocated ", a->peaks.allocated.bytes, b->peaks.allocated.bytes, out);
+    else
+        text_add(out, r->has_reserved ? ": peak" : ": no figure that both tell");
     if (r->has_reserved)
-        add_step(", reserved ", a->peaks.reserved.bytes, b->peaks.reserved.bytes, out);
+        add_step(r->is_device_use ? " used of the device " : ", reserved ", a->peaks.reserved.bytes,
+                 b->peaks.reserved.bytes, out);
     if (r->limit.bytes > 0) {
         char text[UNITS_TEXT_BYTES];
         text_format(out, "; tolerance %s", units_format_bytes(r->limit.bytes, text));

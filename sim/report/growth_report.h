@@ -25,7 +25,8 @@ struct growth_report {
     struct growth growth;
     struct growth_limit limit;
     uint64_t requests_in_both, requests_only[GROWTH_SIDES];
-    bool has_reserved; /* both sides know their segments */
+    bool has_reserved;                 /* both sides know their segments */
+    bool has_allocated, is_device_use; /* likewise; reserved is what all had of the device */
 };
 
 /* Sides as for pair_report_init. False: host memory, or too many requests; fini frees in either

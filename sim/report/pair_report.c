@@ -65,19 +65,29 @@ static void json_oom(struct json *j, const struct pair_side *side, uint8_t devic
     text_fini(&place);
 }
 
+static void json_figure(struct json *j, const struct pair_side *side, enum timeline_figure figure,
+                        const char *key, uint64_t bytes) {
+    if (timeline_knows(side->tl, figure))
+        json_u64(j, key, bytes);
+    else
+        json_null(j, key);
+}
+
 static void json_side(struct json *j, const char *key, const struct pair_side *side,
                       uint8_t device) {
     const struct fragmentation_pool *f = &side->fragmentation.all;
     json_object(j, key);
-    json_u64(j, "start_active", side->start.active);
+    json_figure(j, side, FIGURE_ACTIVE, "start_active", side->start.active);
     json_u64(j, "start_blocks", side->start.blocks);
-    json_u64(j, "start_reserved", side->start.reserved);
-    json_u64(j, "peak_allocated", side->peaks.allocated.bytes);
-    json_u64(j, "peak_active", side->peaks.active.bytes);
-    json_u64(j, "peak_reserved", side->peaks.reserved.bytes);
-    json_u64(j, "end_allocated", side->peaks.at_end.allocated);
-    json_u64(j, "end_active", side->peaks.at_end.active);
-    json_u64(j, "end_reserved", side->peaks.at_end.reserved);
+    json_figure(j, side, FIGURE_RESERVED, "start_reserved", side->start.reserved);
+    json_figure(j, side, FIGURE_ALLOCATED, "peak_allocated", side->peaks.allocated.bytes);
+    json_figure(j, side, FIGURE_ACTIVE, "peak_active", side->peaks.active.bytes);
+    json_figure(j, side, FIGURE_RESERVED, "peak_reserved", side->peaks.reserved.bytes);
+    json_figure(j, side, FIGURE_ALLOCATED, "end_allocated", side->peaks.at_end.allocated);
+    json_figure(j, side, FIGURE_ACTIVE, "end_active", side->peaks.at_end.active);
+    json_figure(j, side, FIGURE_RESERVED, "end_reserved", side->peaks.at_end.reserved);
+    if (timeline_knows(side->tl, FIGURE_DEVICE_USE))
+        json_u64(j, "peak_device_used", side->peaks.reserved.bytes);
     if (side->fragmentation.is_known) {
         json_object(j, "fragmentation_at_peak_reserved");
         json_u64(j, "unused_bytes", f->reserved_bytes - f->allocated_bytes);

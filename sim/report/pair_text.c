@@ -28,6 +28,21 @@ static void add_count(uint64_t count, bool is_known, struct text *out) {
     text_format(out, " %18s", is_known ? units_format_grouped(count, text) : "unknown");
 }
 
+/* What a side does not know has no difference to the other. */
+static void add_figure(const struct pair_report *r, enum timeline_figure figure, const char *name,
+                       uint64_t a, uint64_t b, struct text *out) {
+    bool knows_a = timeline_knows(r->side[0].tl, figure);
+    bool knows_b = timeline_knows(r->side[1].tl, figure);
+    if (knows_a && knows_b) {
+        add_row(name, a, b, out);
+        return;
+    }
+    text_format(out, "  %-22s", name);
+    add_count(a, knows_a, out);
+    add_count(b, knows_b, out);
+    text_add(out, "\n");
+}
+
 static void write_fragmentation(const struct pair_report *r, struct text *out) {
     const struct fragmentation *a = &r->side[0].fragmentation, *b = &r->side[1].fragmentation;
     if (!a->is_known || !b->is_known)
@@ -155,10 +170,16 @@ void pair_report_text(const struct pair_report *r, uint32_t width, uint32_t char
                       struct text *out) {
     const struct pair_side *a = &r->side[0], *b = &r->side[1];
     text_format(out, "%-8s %-15u %18s %18s   difference\n", "device", r->device, a->name, b->name);
-    add_row("peak allocated", a->peaks.allocated.bytes, b->peaks.allocated.bytes, out);
-    add_row("peak active", a->peaks.active.bytes, b->peaks.active.bytes, out);
-    add_row("peak reserved", a->peaks.reserved.bytes, b->peaks.reserved.bytes, out);
-    add_row("reserved at the end", a->peaks.at_end.reserved, b->peaks.at_end.reserved, out);
+    add_figure(r, FIGURE_ALLOCATED, "peak allocated", a->peaks.allocated.bytes,
+               b->peaks.allocated.bytes, out);
+    add_figure(r, FIGURE_ACTIVE, "peak active", a->peaks.active.bytes, b->peaks.active.bytes, out);
+    add_figure(r, FIGURE_RESERVED, "peak reserved", a->peaks.reserved.bytes,
+               b->peaks.reserved.bytes, out);
+    add_figure(r, FIGURE_RESERVED, "reserved at the end", a->peaks.at_end.reserved,
+               b->peaks.at_end.reserved, out);
+    if (timeline_knows(a->tl, FIGURE_DEVICE_USE) || timeline_knows(b->tl, FIGURE_DEVICE_USE))
+        add_figure(r, FIGURE_DEVICE_USE, "used of the device", a->peaks.reserved.bytes,
+                   b->peaks.reserved.bytes, out);
     write_fragmentation(r, out);
     write_counts(r, out);
     write_end(r, a, out);

@@ -42,3 +42,9 @@ head -n 4 late.csv | cut -d, -f 1-8,16-
 cp "$ROOT/tests/data/profiles/jax.prof" .
 try info jax.prof
 try validate "$ROOT/scenarios/mlp.lua" jax.prof
+# two of them beside each other
+vramsim compare mlp_whole.json mlp_late.json --tolerance 10MiB | head -n 10
+vramsim compare samples.csv samples.csv | head -n 9
+vramsim compare mlp_whole.json samples.csv --quiet --json c.json
+echo "exit $?"
+awk -f "$ROOT/tests/support/json.awk" c.json | grep -E 'peak_'
