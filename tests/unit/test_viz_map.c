@@ -106,11 +106,14 @@ static void check_pixels(const struct map *map, const struct space *space) {
 }
 
 static void check(const struct timeline *tl, uint64_t seed, int count) {
+    uint32_t slice = seed % 2 ? UINT32_MAX : 100;
     struct space space;
     struct map map = {0};
     struct error err = {0};
     struct fixture random = {.random = seed};
-    assert_ok(space_build(&space, tl, 0, &err), err);
+    space_start(&space, tl, 0);
+    while (!space.done)
+        assert_true(space_build(&space, slice));
     for (int i = 0; i < count; i++) {
         struct placement want;
         uint32_t moment = (uint32_t)fixture_random_below(&random, tl->events.count + 1);
@@ -154,8 +157,8 @@ TEST(rows_are_sorted_by_pool_and_a_reservation_shows_its_hole) {
     struct space space;
     struct map map = {0};
     struct map_hit hit;
-    struct error err = {0};
-    assert_ok(space_build(&space, tl, 0, &err), err);
+    space_start(&space, tl, 0);
+    assert_true(space_build(&space, UINT32_MAX));
     assert_true(space_read(&space, (uint32_t)tl->events.count - 7)); /* after the unmap */
     assert_true(map_read(&map, &space));
     map_arrange(
@@ -201,9 +204,9 @@ static struct app *open_app(const struct timeline *tl, int width, int height) {
 }
 
 static void play(struct app *app, const char *commands) {
+    struct error err = {0};
     struct script script;
     struct text out = {0};
-    struct error err = {0};
     script_start(&script, "test", commands);
     while (!script_is_done(&script))
         assert_ok(script_step(&script, app, &out, &err), err);
@@ -211,8 +214,8 @@ static void play(struct app *app, const char *commands) {
 }
 
 static void frame(struct app *app) {
-    struct draw_list list = {0};
     struct error err = {0};
+    struct draw_list list = {0};
     assert_ok(app_frame(app, &list, &err), err);
     draw_fini(&list);
 }
@@ -263,6 +266,22 @@ TEST(a_click_pins_the_wheel_scrolls_and_zooms) {
     frame(app);
     assert_int_equal(app->map.scroll, 0);
     play(app, "key F4\nexpect map 0\n");
+    app_destroy(app);
+    timeline_destroy(tl);
+}
+
+TEST(a_window_builds_it_in_slices) {
+    USE_STATE;
+    struct timeline *tl = tl_random(5, 9000);
+    struct app *app = open_app(tl, 1000, 700);
+    app_use_layers(app, NULL);
+    play(app, "key F4\n");
+    frame(app);
+    assert_true(app_is_busy(app) && !app->map.space.done && app->map.map.items.count == 0);
+    play(app, "tick 16ms\n");
+    assert_true(app->map.space.done);
+    frame(app);
+    assert_true(app->map.map.items.count > 0);
     app_destroy(app);
     timeline_destroy(tl);
 }
@@ -398,6 +417,7 @@ TEST(every_allocation_of_the_map_may_fail) {
 SUITE(cmocka_unit_test(what_lies_where_equals_a_walk_of_all_events),
       cmocka_unit_test(rows_are_sorted_by_pool_and_a_reservation_shows_its_hole),
       cmocka_unit_test(a_click_pins_the_wheel_scrolls_and_zooms),
+      cmocka_unit_test(a_window_builds_it_in_slices),
       cmocka_unit_test(without_addresses_it_says_so),
       cmocka_unit_test(what_a_search_has_not_found_is_dim),
       cmocka_unit_test(the_pane_is_drawn_as_it_was),

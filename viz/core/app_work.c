@@ -74,6 +74,10 @@ void app_work(struct app *app, uint32_t ms) {
         marks_build(&app->marks, EVENTS);
         app->dirty = app->marks.done;
     }
+    while (map_view_is_building(app) && has_time(&s)) {
+        map_view_build(app, EVENTS);
+        app->dirty = true;
+    }
     while (strip_is_building(app) && has_time(&s)) {
         strip_build(app, EVENTS / 4);
         app->dirty = true;
@@ -91,8 +95,8 @@ bool app_is_busy(const struct app *app) {
         return true;
     if (!app->layered)
         return false;
-    bool busy = strip_is_building(app) || marks_are_building(app) || is_building(&app->a.streams) ||
-                (app->has_b && is_building(&app->b.streams));
+    bool busy = strip_is_building(app) || map_view_is_building(app) || marks_are_building(app) ||
+                is_building(&app->a.streams) || (app->has_b && is_building(&app->b.streams));
     for (int i = 0; i < layer_count(app); i++)
         busy = busy || app->layers[i].missing > 0;
     return busy;

@@ -54,49 +54,53 @@ static bool add_keyframe(struct live *live, uint32_t moment, const struct live_s
     return true;
 }
 
-static bool build(struct live *live, struct live_set *set) {
-    size_t events = live->tl->events.count;
-    if (!add_start(live, set) || !add_keyframe(live, 0, set))
-        return false;
-    for (uint32_t moment = 0;;) {
-        size_t step = set->ids.count > LIVE_STEP ? set->ids.count : LIVE_STEP;
-        if (events - moment <= step)
-            return true;
-        uint32_t next = moment + (uint32_t)step;
-        drop_freed(live, next, set);
-        if (!add_allocated(live, moment, next, next, set) || !add_keyframe(live, next, set))
-            return false;
-        moment = next;
-    }
-}
-
-static bool build_kind(struct live *live, const struct timeline *tl, uint8_t device, bool active,
-                       struct error *err) {
-    struct live_set set = {0};
+static void start(struct live *live, const struct timeline *tl, uint8_t device, bool active) {
     memset(live, 0, sizeof *live);
     live->tl = tl;
     live->device = device;
     live->active = active;
-    bool built = build(live, &set);
-    array_fini(&set.ids);
-    if (built)
+}
+
+static bool add_next(struct live *live, uint32_t moment) {
+    size_t step = live->set.ids.count > LIVE_STEP ? live->set.ids.count : LIVE_STEP;
+    live->done = live->tl->events.count - moment <= step;
+    if (live->done) {
+        array_fini(&live->set.ids);
+        return true;
+    }
+    uint32_t next = moment + (uint32_t)step;
+    drop_freed(live, next, &live->set);
+    return add_allocated(live, moment, next, next, &live->set) &&
+           add_keyframe(live, next, &live->set);
+}
+
+bool live_more(struct live *live, uint32_t events) {
+    if (live->keyframes.count == 0 &&
+        (!add_start(live, &live->set) || !add_keyframe(live, 0, &live->set)))
+        return false;
+    uint64_t stop = (uint64_t)array_last(&live->keyframes)->moment + events;
+    while (!live->done && array_last(&live->keyframes)->moment < stop)
+        if (!add_next(live, array_last(&live->keyframes)->moment))
+            return false;
+    return true;
+}
+
+bool live_build(struct live *live, const struct timeline *tl, uint8_t device, struct error *err) {
+    start(live, tl, device, false);
+    if (live_more(live, UINT32_MAX))
         return true;
     live_fini(live);
     return error_host_memory(err);
 }
 
-bool live_build(struct live *live, const struct timeline *tl, uint8_t device, struct error *err) {
-    return build_kind(live, tl, device, false, err);
-}
-
-bool live_build_active(struct live *live, const struct timeline *tl, uint8_t device,
-                       struct error *err) {
-    return build_kind(live, tl, device, true, err);
+void live_start_active(struct live *live, const struct timeline *tl, uint8_t device) {
+    start(live, tl, device, true);
 }
 
 void live_fini(struct live *live) {
     array_fini(&live->keyframes);
     array_fini(&live->ids);
+    array_fini(&live->set.ids);
 }
 
 const struct live_keyframe *live_keyframe(const struct live *live, uint32_t moment) {

@@ -23,22 +23,26 @@ struct live_keyframe {
     size_t first; /* in ids */
 };
 
+struct live_set {
+    ARRAY(uint32_t) ids;
+};
+
 struct live {
     const struct timeline *tl;
     uint8_t device;
     bool active; /* until FREE_COMPLETED, not until FREE_REQUESTED */
     ARRAY(struct live_keyframe) keyframes;
     ARRAY(uint32_t) ids; /* blocks */
-};
-
-struct live_set {
-    ARRAY(uint32_t) ids;
+    /* while it is built */
+    bool done;
+    struct live_set set; /* at the last keyframe */
 };
 
 bool live_build(struct live *live, const struct timeline *tl, uint8_t device, struct error *err);
-/* Likewise of the active blocks. */
-bool live_build_active(struct live *live, const struct timeline *tl, uint8_t device,
-                       struct error *err);
+/* The active blocks, in slices: keyframes up to about `events` more at a time, until `done`. False: host
+ * memory. */
+void live_start_active(struct live *live, const struct timeline *tl, uint8_t device);
+bool live_more(struct live *live, uint32_t events);
 void live_fini(struct live *live);
 /* Is a block that was there before `moment` not yet freed? */
 bool live_is(const struct live *live, uint32_t block, uint32_t moment);

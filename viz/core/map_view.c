@@ -49,10 +49,11 @@ static struct map_look look_of(const struct app *app, const struct map_places *p
 
 bool map_view_read(struct app *app, const struct map_places *places) {
     struct map_view *v = &app->map;
-    struct error ignored = {0};
-    if (!v->built && !space_build(&v->space, app->a.tl, app->a.device, &ignored))
-        return false;
+    if (!v->built)
+        space_start(&v->space, app->a.tl, app->a.device);
     v->built = true;
+    if (!app->layered && !space_build(&v->space, UINT32_MAX)) /* else app_work does */
+        return false;
     if (!space_read(&v->space, app->cursor) || !map_read(&v->map, &v->space))
         return false;
     struct map_look look = look_of(app, places);
@@ -61,6 +62,15 @@ bool map_view_read(struct app *app, const struct map_places *places) {
     v->scroll = v->scroll > most ? most : v->scroll;
     v->scroll = v->scroll > 0 ? v->scroll : 0;
     return true;
+}
+
+bool map_view_is_building(const struct app *app) {
+    const struct map_view *v = &app->map;
+    return app->layout.map.h > 0 && v->built && !v->space.done && !v->space.given_up;
+}
+
+bool map_view_build(struct app *app, uint32_t events) {
+    return space_build(&app->map.space, events);
 }
 
 static bool is_expandable(const struct placement *p) {

@@ -16,7 +16,7 @@ struct app;
 struct draw_list;
 
 struct map_view {
-    bool built; /* the space: when the map is looked at for the first time */
+    bool built; /* the space is begun: when the map is looked at for the first time */
     struct space space;
     struct map map;
     struct pinning pinning; /* its placement is the space's */
@@ -40,6 +40,9 @@ struct map_places map_view_places(struct app *app);
 
 /* Reads and arranges the map at the cursor. False: host memory. */
 bool map_view_read(struct app *app, const struct map_places *places);
+/* A slice of the space. False: host memory. */
+bool map_view_is_building(const struct app *app);
+bool map_view_build(struct app *app, uint32_t events);
 /* Reads what pins the segments, and what would be served. False: host memory. */
 bool map_view_read_facts(struct app *app);
 /* What is at a point of the picture. */

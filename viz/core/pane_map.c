@@ -23,7 +23,13 @@ static void draw_title(struct app *app, struct draw_list *list, const struct map
     draw_text(list, x, y, app_size(app), true, app_theme(app)->ink, title);
     x += app_px(app, 18) + font_width(app->font, title, strlen(title), app_size(app), true);
     char text[200], shown[200], large[LABEL_BYTES], small[LABEL_BYTES];
-    if (!app->map.space.known)
+    const struct space *space = &app->map.space;
+    if (space->given_up)
+        snprintf(text, sizeof text, "%.120s", app_text(app, TEXT_NO_HOST_MEMORY));
+    else if (!space->done)
+        snprintf(text, sizeof text, "%.60s %u %%", app_text(app, TEXT_BUILDING),
+                 (unsigned)((uint64_t)space->next * 100 / app->a.lod.moments));
+    else if (!space->known)
         snprintf(text, sizeof text, "%.120s", app_text(app, TEXT_NO_ADDRESSES));
     else
         snprintf(text, sizeof text, "%.40s %s (%.40s: %s)", app_text(app, TEXT_PIXEL_IS),
@@ -51,9 +57,10 @@ static void draw(struct app *app, struct draw_list *list) {
     struct map_hit hit;
     bool over = !app->picture && app->pointer_x >= 0 &&
                 map_view_at(app, &places, app->pointer_x, app->pointer_y, &hit);
-    if (app->map.space.known && !map_view_read_facts(app))
+    bool ready = app->map.space.known && app->map.space.done;
+    if (ready && !map_view_read_facts(app))
         list->failed = true;
-    if (app->map.space.known)
+    if (ready)
         map_facts_draw(app, list, &places, over ? &hit : NULL);
 }
 

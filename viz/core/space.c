@@ -2,7 +2,6 @@
 #include "space.h"
 
 #include "checked.h"
-#include "error.h"
 #include "timeline.h"
 
 /* --- reserved ranges, change by change --- */
@@ -66,38 +65,48 @@ static bool add_keyframe(struct space *space, const struct spans *spans) {
     return array_push(&space->keyframes, keyframe);
 }
 
-static bool find_changes(struct space *space, struct spans *spans) {
+/* `reserved` stands at the last change while the changes are looked for. */
+static bool find_changes(struct space *space, uint32_t events) {
     const struct timeline *tl = space->tl;
-    if (!add_start(space, spans) || !add_keyframe(space, spans))
+    if (space->keyframes.count == 0 &&
+        (!add_start(space, &space->reserved) || !add_keyframe(space, &space->reserved)))
         return false;
-    for (uint32_t i = 0; i < tl->events.count; i++) {
-        if (!is_change(space, &tl->events.at[i]))
+    for (; events > 0 && space->next < tl->events.count; events--) {
+        uint32_t event = space->next++;
+        if (!is_change(space, &tl->events.at[event]))
             continue;
-        if (!apply(space, spans, i) || !array_push(&space->changes, i))
+        if (!apply(space, &space->reserved, event) || !array_push(&space->changes, event))
             return false;
         const struct space_keyframe *last = array_last(&space->keyframes);
         size_t step = last->count > SPACE_STEP ? last->count : SPACE_STEP;
-        if (space->changes.count - last->change >= step && !add_keyframe(space, spans))
+        if (space->changes.count - last->change >= step && !add_keyframe(space, &space->reserved))
             return false;
     }
     return true;
 }
 
-bool space_build(struct space *space, const struct timeline *tl, uint8_t device,
-                 struct error *err) {
+void space_start(struct space *space, const struct timeline *tl, uint8_t device) {
     memset(space, 0, sizeof *space);
     space->tl = tl;
     space->device = device;
     space->known = placement_is_known(tl);
+    space->done = !space->known;
     space->change = SIZE_MAX;
-    if (!space->known)
+    if (space->known)
+        live_start_active(&space->active, tl, device);
+}
+
+bool space_build(struct space *space, uint32_t events) {
+    if (space->done || space->given_up)
+        return !space->given_up;
+    bool found = find_changes(space, events);
+    if (found && live_more(&space->active, events)) {
+        space->done = space->next == space->tl->events.count && space->active.done;
+        space->change = space->done ? space->changes.count : SIZE_MAX;
         return true;
-    struct spans spans = {0};
-    bool found = find_changes(space, &spans) || error_host_memory(err);
-    spans_fini(&spans);
-    if (found && live_build_active(&space->active, tl, device, err))
-        return true;
+    }
     space_fini(space);
+    space->given_up = true;
     return false;
 }
 
@@ -244,7 +253,7 @@ static bool read_blocks(struct space *space, uint32_t moment) {
 }
 
 bool space_read(struct space *space, uint32_t moment) {
-    if (!space->known || (space->valid && space->moment == moment))
+    if (!space->known || !space->done || (space->valid && space->moment == moment))
         return true;
     space->valid = read_ranges(space, moment) && read_blocks(space, moment);
     space->moment = moment;

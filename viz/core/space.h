@@ -18,7 +18,6 @@
 #include "placement.h"
 #include "spans.h"
 
-struct error;
 struct timeline;
 
 enum { SPACE_STEP = 256 };
@@ -37,7 +36,8 @@ struct space_placed {
 struct space {
     const struct timeline *tl;
     uint8_t device;
-    bool known;
+    bool known, done, given_up; /* given_up: host memory */
+    uint32_t next;              /* event to be looked at */
     struct live active;
     ARRAY(uint32_t) changes;
     ARRAY(struct space_keyframe) keyframes;
@@ -54,9 +54,12 @@ struct space {
     ARRAY(struct space_placed) placed, other;
 };
 
-bool space_build(struct space *space, const struct timeline *tl, uint8_t device, struct error *err);
+/* Built in slices: at most about `events` more, until `done`. False: host memory; it is then given up,
+ * empty. */
+void space_start(struct space *space, const struct timeline *tl, uint8_t device);
+bool space_build(struct space *space, uint32_t events);
 void space_fini(struct space *space);
-/* `placement` becomes what analysis/placement.h finds after `moment` events. False: host memory; it is
+/* Once it is done. `placement` becomes what analysis/placement.h finds after `moment` events. False: host memory; it is
  * then empty. */
 bool space_read(struct space *space, uint32_t moment);
 
