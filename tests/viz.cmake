@@ -34,6 +34,7 @@ vs_test(viz_lives USES viz_core timeline)
 vs_test(viz_align USES viz_core timeline)
 vs_test(viz_settings USES viz_core timeline)
 vs_test(viz_parameters USES viz_core timeline)
+vs_test(viz_rows USES viz_core timeline)
 vs_test(viz_app USES viz_core timeline)
 vs_test(viz_state USES viz_core timeline)
 vs_test(viz_palette USES viz_core timeline PRIVATE m)
@@ -60,11 +61,14 @@ if(TARGET vramsim-view)
     $<TARGET_FILE:vramsim-view> ${CMAKE_SOURCE_DIR}/scenarios/mlp.lua)
   add_test(NAME viz_program_parameters COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/viz/parameters.sh
     $<TARGET_FILE:vramsim-view> ${viz_scenario})
+  add_test(NAME viz_program_rows COMMAND vramsim-view ${CMAKE_SOURCE_DIR}/scenarios/mlp.lua
+    ${CMAKE_SOURCE_DIR}/scenarios/small_gpt.lua ${CMAKE_SOURCE_DIR}/scenarios/lstm.lua
+    --script ${CMAKE_CURRENT_SOURCE_DIR}/viz/rows.script)
   add_test(NAME viz_program_no_display COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/viz/no_display.sh
     $<TARGET_FILE:vramsim-view> ${viz_scenario})
   set_tests_properties(viz_program_xvfb PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 120)
   set_tests_properties(viz_program_xvfb viz_program_script viz_program_replay viz_program_remembers
-    viz_program_parameters viz_program_no_display
+    viz_program_parameters viz_program_rows viz_program_no_display
     PROPERTIES
     ENVIRONMENT "ASAN_OPTIONS=detect_leaks=0") # of the display's libraries
 endif()

@@ -8,7 +8,6 @@
 #include "parameters.h"
 #include "text.h"
 #include "timeline.h"
-#include "view_options.h"
 #include "xalloc.h"
 
 static enum parameter_kind kind_of(const struct scenario_param *p) {
@@ -79,6 +78,13 @@ static void add_changes(const struct parameters *now, struct text *out) {
             text_format(out, " %s=%s", now->rows.at[i].name, now->rows.at[i].value);
 }
 
+/* The second file, when there is one, else the run as it was opened. */
+static const struct timeline *behind_of(const struct loaded *shown) {
+    if (shown->count > 1)
+        return shown->timelines[shown->second > 0 ? shown->second : 1];
+    return shown->base ? shown->base : shown->timelines[0];
+}
+
 struct loader *again_start(const struct loaded *shown, const char *path,
                            const struct view_options *o, struct error *err) {
     const struct parameters *now = app_parameters(shown->app);
@@ -87,8 +93,6 @@ struct loader *again_start(const struct loaded *shown, const char *path,
     struct text *texts = xcalloc(rows + 1, sizeof *texts), named = {0};
     struct loader *loader = NULL;
     if (sets && texts && fill_sets(o, now, texts, sets, &count)) {
-        const struct timeline *behind =
-            shown->timelines[1] ? shown->timelines[1] : shown->timelines[0];
         add_changes(now, &named);
         const struct load what = {.options = o,
                                   .files = &path,
@@ -96,7 +100,8 @@ struct loader *again_start(const struct loaded *shown, const char *path,
                                   .sets = sets,
                                   .set_count = count,
                                   .named = text_get(&named),
-                                  .behind = behind};
+                                  .behind = behind_of(shown),
+                                  .kept = shown};
         loader = loader_start(&what, err);
     } else {
         error_host_memory(err);
@@ -110,17 +115,48 @@ struct loader *again_start(const struct loaded *shown, const char *path,
 }
 
 void again_show(struct loaded *shown, struct loaded *fresh) {
-    int behind = shown->timelines[1] ? 1 : 0;
     app_carry_parameters(fresh->app, shown->app);
-    fresh->timelines[1] = shown->timelines[behind];
-    shown->timelines[behind] = NULL;
+    fresh->second = shown->second > 0 ? shown->second : 1;
+    for (int i = 1; i < shown->count; i++) {
+        fresh->timelines[i] = shown->timelines[i];
+        shown->timelines[i] = NULL;
+    }
+    if (shown->count == 1) {
+        struct timeline **opened = shown->base ? &shown->base : &shown->timelines[0];
+        fresh->base = *opened;
+        *opened = NULL;
+    }
     loaded_fini(shown);
     *shown = *fresh;
+}
+
+bool again_choose(struct loaded *shown, const struct view_options *o,
+                  void (*take)(void *user, struct app *app), void *user, struct error *err) {
+    size_t first, second;
+    app_wished_rows(shown->app, &first, &second);
+    struct app *app = app_create(&o->app, shown->timelines[first], shown->timelines[second], err);
+    if (!app)
+        return false;
+    app_adopt(app, shown->app, true);
+    if (!app_carry_rows(app, shown->app, first, second, err)) {
+        app_destroy(app);
+        return false;
+    }
+    app_carry_parameters(app, shown->app);
+    if (take)
+        take(user, app);
+    app_destroy(shown->app);
+    shown->app = app;
+    shown->first = (int)first;
+    shown->second = (int)second;
+    return true;
 }
 
 void again_serve(struct loaded *shown, const struct view_options *o, enum app_request request) {
     struct error err = {0};
     struct loaded fresh = {0};
+    if (request == APP_SHOW_ROWS && !again_choose(shown, o, NULL, NULL, &err))
+        app_run_failed(shown->app, err.text);
     if (request != APP_RUN_AGAIN)
         return;
     struct loader *loader = again_start(shown, o->files[0], o, &err);

@@ -1,5 +1,6 @@
-/* again.h: another run of the scenario that is shown, with the parameters as a person has changed them.
- * It comes before the second file, or before the run as it was opened. */
+/* again.h: what is shown, otherwise: another run of the scenario, with the parameters as a person has
+ * changed them, before the second file or before the run as it was opened; other ones of the files as
+ * first and second. */
 #ifndef AGAIN_H
 #define AGAIN_H
 
@@ -20,6 +21,10 @@ struct loader *again_start(const struct loaded *shown, const char *path,
 /* What has been loaded takes the place of what was shown, whose other timelines it keeps; what is left
  * of it goes. */
 void again_show(struct loaded *shown, struct loaded *fresh);
+/* Another application over the files that the one that is shown wishes for: takes its place. False: it
+ * stays. */
+bool again_choose(struct loaded *shown, const struct view_options *options,
+                  void (*take)(void *user, struct app *app), void *user, struct error *err);
 /* Does at once what an application without a window asks for. */
 void again_serve(struct loaded *shown, const struct view_options *options,
                  enum app_request request);

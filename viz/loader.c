@@ -19,10 +19,11 @@
 struct loader {
     const struct view_options *options;
     const struct timeline *behind;
+    const struct loaded *kept;
     char **sets; /* NULL: the options' */
     size_t set_count;
     char *named;
-    char *files[2];
+    char *files[VIEW_FILES_MAX];
     int file_count;
     bool replay;
     pthread_t thread;
@@ -116,10 +117,20 @@ static bool read_files(struct loader *l, struct error *err) {
     return true;
 }
 
+/* All files, those that are kept among them. */
+static bool set_rows(struct loader *l, struct error *err) {
+    const struct timeline *all[VIEW_FILES_MAX];
+    for (int i = 0; i < l->loaded.count; i++)
+        all[i] = i > 0 && l->kept ? l->kept->timelines[i] : l->loaded.timelines[i];
+    return l->loaded.count < 3 || app_set_rows(l->loaded.app, all, (size_t)l->loaded.count, err);
+}
+
 static bool make_app(struct loader *l, struct error *err) {
     const struct timeline *second = l->behind ? l->behind : l->loaded.timelines[1];
+    l->loaded.count = l->kept ? l->kept->count : l->replay ? 2 : l->file_count;
+    l->loaded.second = 1;
     l->loaded.app = app_create(&l->options->app, l->loaded.timelines[0], second, err);
-    return l->loaded.app && (again_tell(&l->loaded) || error_host_memory(err));
+    return l->loaded.app && (again_tell(&l->loaded) || error_host_memory(err)) && set_rows(l, err);
 }
 
 static void *run(void *user) {
@@ -131,7 +142,7 @@ static void *run(void *user) {
 
 static void destroy(struct loader *l) {
     loaded_fini(&l->loaded);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < VIEW_FILES_MAX; i++)
         xfree(l->files[i]);
     for (size_t i = 0; l->sets && i < l->set_count; i++)
         xfree(l->sets[i]);
@@ -165,6 +176,7 @@ struct loader *loader_start(const struct load *what, struct error *err) {
     }
     l->options = what->options;
     l->behind = what->behind;
+    l->kept = what->kept;
     l->file_count = what->file_count;
     l->replay = what->replay;
     if (copy_texts(l, what) && pthread_create(&l->thread, NULL, run, l) == 0)
@@ -212,7 +224,8 @@ bool loaded_start(struct loaded *loaded, const struct view_options *o, struct er
 void loaded_fini(struct loaded *loaded) {
     app_destroy(loaded->app);
     scenario_info_fini(&loaded->info);
-    timeline_destroy(loaded->timelines[0]);
-    timeline_destroy(loaded->timelines[1]);
+    for (int i = 0; i < VIEW_FILES_MAX; i++)
+        timeline_destroy(loaded->timelines[i]);
+    timeline_destroy(loaded->base);
     memset(loaded, 0, sizeof *loaded);
 }

@@ -1,4 +1,4 @@
-/* loader.h: reads one or two files beside the window: on a thread of its own, which shares nothing
+/* loader.h: reads files beside the window: on a thread of its own, which shares nothing
  * with the others until it is done.
  *
  * Ownership: copies the paths, borrows the options; what it has read is the caller's after
@@ -11,17 +11,19 @@
 #include <stdint.h>
 
 #include "scenario.h"
+#include "view_options.h"
 
 struct app;
 struct error;
 struct loader;
 struct timeline;
-struct view_options;
 
 struct loaded {
-    struct timeline *timelines[2]; /* the second NULL: one file */
-    struct scenario_info info;     /* of the first file; no scenario: no parameters */
-    struct app *app;               /* of both, with its indexes built */
+    struct timeline *timelines[VIEW_FILES_MAX];
+    struct timeline *base;     /* of one file: it as opened, behind another run; NULL: none */
+    int count, first, second;  /* of the files; which of them are shown */
+    struct scenario_info info; /* of the first file; no scenario: no parameters */
+    struct app *app;           /* of both, with its indexes built */
 };
 
 struct load {
@@ -33,7 +35,8 @@ struct load {
     const char *const *sets; /* in place of the options'; NULL: these */
     size_t set_count;
     const char *named;             /* stands behind its title; NULL: nothing */
-    const struct timeline *behind; /* the second, which stays who has it's; NULL: none */
+    const struct timeline *behind; /* the second; NULL: none */
+    const struct loaded *kept;     /* the other files; `behind` and they stay whose they are */
 };
 
 /* NULL: no thread or no memory. Texts are copied; options and `behind` must outlive it. */

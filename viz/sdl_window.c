@@ -352,6 +352,7 @@ static bool serve_request(struct window *w, struct error *err) {
     case APP_COPY_STATE:
         return copy(w, state_write, err);
     case APP_RUN_AGAIN:
+    case APP_SHOW_ROWS:
     case APP_RELOAD:
     case APP_CANCEL:
         if (w->host.request)

@@ -32,7 +32,7 @@ struct stamp {
 };
 
 struct files {
-    char *path[2];
+    char *path[VIEW_FILES_MAX];
     int count;
     bool replay;
 };
@@ -47,7 +47,7 @@ struct session {
     struct loader *loader;
     bool same, quiet; /* what it reads: the same files again, and unasked */
     bool again;       /* or another run of the first */
-    struct stamp read[2], seen[2];
+    struct stamp read[VIEW_FILES_MAX], seen[VIEW_FILES_MAX];
     uint64_t looked_ms, started_ms, took_ms; /* the latter two: of the last reading */
 };
 
@@ -58,7 +58,7 @@ static uint64_t now_ms(void) {
 }
 
 static void files_fini(struct files *files) {
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < VIEW_FILES_MAX; i++)
         xfree(files->path[i]);
     memset(files, 0, sizeof *files);
 }
@@ -157,10 +157,25 @@ static void run_again(struct session *s) {
     look_at_loader(s, &err);
 }
 
+static void take(void *user, struct app *app) {
+    struct session *s = user;
+    if (s->window)
+        window_set_app(s->window, app);
+}
+
+static void choose_rows(struct session *s) {
+    struct error err = {0};
+    give_up(s);
+    if (!again_choose(&s->shown, s->options, take, s, &err))
+        tell(s, NOTICE_FAILED, err.text);
+}
+
 static void on_request(void *user, enum app_request request) {
     struct session *s = user;
     if (request == APP_RUN_AGAIN)
         run_again(s);
+    else if (request == APP_SHOW_ROWS)
+        choose_rows(s);
     else if (request == APP_RELOAD)
         start_or_tell(s, true, false);
     else if (request == APP_CANCEL && s->loader)

@@ -180,10 +180,10 @@ bool view_options_parse(struct view_options *o, int argc, char **argv, struct er
         if (argv[i][0] == '-' && argv[i][1] != '\0') {
             if (!parse_option(o, argc, argv, &i, err))
                 return false;
-        } else if (o->file_count < 2) {
+        } else if (o->file_count < VIEW_FILES_MAX) {
             o->files[o->file_count++] = argv[i];
         } else {
-            return error_set(err, ERROR_USAGE, "%s: two files at most", argv[i]);
+            return error_set(err, ERROR_USAGE, "%s: more than %d files", argv[i], VIEW_FILES_MAX);
         }
     }
     if (o->help)
@@ -197,8 +197,9 @@ bool view_options_parse(struct view_options *o, int argc, char **argv, struct er
 }
 
 void view_options_help(struct text *out) {
-    text_add(out, "vramsim-view FILE [FILE2] [options]: scrub a memory timeline, or two over each "
-                  "other.\nA file is a scenario (.lua) or a trace.\n\n");
+    text_add(out,
+             "vramsim-view FILE [FILE2...] [options]: scrub a memory timeline, or two over each "
+             "other.\nA file is a scenario (.lua) or a trace.\n\n");
     for (int i = 0; i < OPTIONS; i++)
         text_format(out, "  %-18s %-12s %s\n", options[i].name,
                     options[i].value ? options[i].value : "", options[i].doc);

@@ -12,10 +12,10 @@
 struct error;
 struct text;
 
-enum { VIEW_SETS_MAX = 256 };
+enum { VIEW_SETS_MAX = 256, VIEW_FILES_MAX = 16 };
 
 struct view_options {
-    const char *files[2];
+    const char *files[VIEW_FILES_MAX];
     int file_count;
     struct source_options source;
     const char *sets[VIEW_SETS_MAX];

@@ -36,7 +36,7 @@ static const char *find_viewer(const struct cli *cli, char *out, size_t size) {
     return "vramsim-view";
 }
 
-enum { VIEW_MAX_ARGS = 2 * CLI_MAX_SETS + 32 };
+enum { VIEW_MAX_ARGS = 2 * CLI_MAX_SETS + CLI_MAX_FILES + 48 };
 
 struct view_args {
     const char *at[VIEW_MAX_ARGS];

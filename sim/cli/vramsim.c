@@ -23,7 +23,7 @@ const struct command commands[] = {
      "simulate a scenario, or read a trace, and report (the default)", 1, 1, cmd_run},
     {"render", "render FILE [FILE2] -o PICTURE [options]",
      "the viewer's picture or table of scenarios or traces, without a window", 1, 2, cmd_render},
-    {"view", "view FILE [FILE2] [options]", "open scenarios or traces in the viewer", 1, 2,
+    {"view", "view FILE [FILE2...] [options]", "open scenarios or traces in the viewer", 1, 16,
      cmd_view},
     {"validate", "validate SCENARIO.lua|CONFIG.json TRACE [options]",
      "compare a simulated run with a real one, request by request", 2, 2, cmd_validate},

@@ -118,13 +118,13 @@ TEST(panes_do_not_overlap_at_any_size) {
             layout_usual(shown, share);
             shown[SPLIT_MAP] = shown[SPLIT_STRIP] = w % 2;
             share[SPLIT_TABS] = h % 90;
-            struct layout_wish wish = {w, h, 16, 100, 3, h % 2, shown, share, w % 3 == 0};
+            struct layout_wish wish = {w, h, 16, 100, 3, h % 2, shown, share, w % 5, w % 3 == 0};
             struct layout l;
             layout_compute(&wish, &l);
             const struct rect *all[] = {&l.title,  &l.overview, &l.phases, &l.timeline,
                                         &l.legend, &l.details,  &l.map,    &l.strip,
-                                        &l.tab,    &l.tab_bar,  &l.status};
-            for (int i = 0; i < 11; i++) {
+                                        &l.tab,    &l.tab_bar,  &l.status, &l.rows};
+            for (int i = 0; i < 12; i++) {
                 assert_true(all[i]->x >= 0 && all[i]->y >= 0 && all[i]->w >= 0 && all[i]->h >= 0);
                 assert_true(all[i]->x + all[i]->w <= w && all[i]->y + all[i]->h <= h);
                 for (int k = 0; k < i; k++)

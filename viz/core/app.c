@@ -101,6 +101,9 @@ void app_destroy(struct app *app) {
     hover_fini(app);
     marks_fini(&app->marks);
     parameters_fini(&app->parameters);
+    if (app->rows)
+        track_rows_fini(app->rows);
+    xfree(app->rows);
     align_fini(&app->align);
     request_match_fini(&app->match);
     track_fini(&app->a);
@@ -174,6 +177,7 @@ void app_layout_wish(struct app *app, struct layout_wish *wish) {
                                  .height = app->height,
                                  .line = app_line(app),
                                  .scale_percent = app->scale_percent,
+                                 .rows = app->rows ? (int)app->rows->rows.count : 0,
                                  .details = app->selection.pin != SELECTION_NONE,
                                  .prompt = find_shown(app) != FIND_NONE,
                                  .shown = app->shown,

@@ -63,6 +63,7 @@ enum app_request {
     APP_COPY,
     APP_COPY_STATE,
     APP_EXPORT,
+    APP_SHOW_ROWS, /* app_wished_rows() as first and second */
     APP_RUN_AGAIN, /* the scenario with the parameters as they are now */
     APP_RELOAD,    /* read the files again */
     APP_CANCEL,    /* stop reading */
@@ -88,6 +89,15 @@ void app_adopt(struct app *app, const struct app *from, bool same_files);
 /* A text field has the keyboard: letters are to come as INPUT_TEXT; an input method's window belongs
  * beside the caret, in pixels. */
 bool app_wants_text(const struct app *app, int *x, int *y, int *w, int *h);
+
+/* More than two timelines, among them the two that are shown: small rows of all. */
+bool app_set_rows(struct app *app, const struct timeline *const *timelines, size_t count,
+                  struct error *err);
+void app_wished_rows(const struct app *app, size_t *first, size_t *second);
+/* After app_adopt, in the place of `from`: has its rows now, of which these are shown. False: host
+ * memory; the rows stay where they are. */
+bool app_carry_rows(struct app *app, struct app *from, size_t first, size_t second,
+                    struct error *err);
 
 /* The parameters of the scenario that the first timeline is a run of: a person changes them, which asks
  * for another run (APP_RUN_AGAIN). Copies them. False: host memory. */

@@ -293,6 +293,18 @@ static void toggle_tab(struct app *app, const struct pane_ops *tab) {
         app_open_tab(app, index);
 }
 
+/* The next of the files as the first, or as the second, which the first is not. */
+static void next_row(struct app *app, bool first) {
+    const struct track_rows *rows = app->rows;
+    if (!rows)
+        return;
+    size_t next = (rows->second + 1) % rows->rows.count;
+    if (first)
+        app_choose_rows(app, rows->first + 1, rows->second);
+    else
+        app_choose_rows(app, rows->first, next == rows->first ? next + 1 : next);
+}
+
 void app_act(struct app *app, enum action action) {
     double step = app->layout.plot.w / 100.0;
     app->dirty = true;
@@ -382,6 +394,10 @@ void app_act(struct app *app, enum action action) {
         break;
     case ACTION_COMPARE:
         change_compare(app);
+        break;
+    case ACTION_NEXT_SECOND:
+    case ACTION_NEXT_FIRST:
+        next_row(app, action == ACTION_NEXT_FIRST);
         break;
     case ACTION_ALIGN:
     case ACTION_FIRST_DIFFERENCE:

@@ -55,6 +55,9 @@
     X("only", app->find.only)                                                                      \
     X("parameters", app->parameters.rows.count)                                                    \
     X("parameters.changed", app->parameters.changes.count)                                         \
+    X("rows", app->rows ? app->rows->rows.count : 0)                                               \
+    X("rows.first", app->rows ? app->rows->first + 1 : 0)                                          \
+    X("rows.second", app->rows ? app->rows->second + 1 : 0)                                        \
     X("tab", app->tab)                                                                             \
     X("row", app->tables[app->tab].has_selected ? app->tables[app->tab].selected + 1 : 0)          \
     X("sort", app->tables[app->tab].sort_column)                                                   \

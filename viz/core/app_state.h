@@ -29,6 +29,7 @@
 #include "strip.h"
 #include "table.h"
 #include "track.h"
+#include "track_rows.h"
 #include "view.h"
 
 enum compare_mode { COMPARE_OVERLAY, COMPARE_BELOW, COMPARE_OFF, COMPARE_COUNT };
@@ -46,6 +47,8 @@ enum drag_mode {
 struct app {
     struct track a, b;
     bool has_b;
+    struct track_rows *rows; /* NULL: no more than two files */
+    size_t wished_first, wished_second;
     struct align align;
     struct request_match match; /* of the two; app_match() looks for it */
     bool match_failed;
@@ -149,6 +152,8 @@ void app_act(struct app *app, enum action action); /* app_action.c */
 /* pane_parameters.c. The chosen row, where its tab is open; false: there is none. */
 bool app_step_parameter(struct app *app, enum parameter_step step, bool up);
 void app_undo_parameter(struct app *app);
+/* Asks for other ones of the rows as first and second. */
+void app_choose_rows(struct app *app, size_t first, size_t second);
 /* app_compare.c. What the two timelines share, request by request; NULL where that is not known. */
 const struct request_match *app_match(struct app *app);
 void app_choose_align(struct app *app, enum align_mode mode);

@@ -42,6 +42,8 @@ static const struct binding bindings[] = {
     {'y', 0, ACTION_FIT_BYTES},
     {'x', 0, ACTION_AXIS},
     {'v', 0, ACTION_COMPARE},
+    {'s', MOD_ALT, ACTION_NEXT_SECOND},
+    {'f', MOD_ALT, ACTION_NEXT_FIRST},
     {'a', MOD_ALT, ACTION_ALIGN},
     {'d', MOD_ALT, ACTION_FIRST_DIFFERENCE},
     {KEY_LEFT, MOD_ALT, ACTION_NUDGE_LEFT},

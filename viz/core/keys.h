@@ -39,6 +39,8 @@
     X(FIT_BYTES, "fit bytes to what is visible", "字节轴适配可见部分") \
     X(AXIS, "time or event order", "时间轴或事件顺序") \
     X(COMPARE, "overlay, one over the other, off", "叠加、上下对照、关闭") \
+    X(NEXT_SECOND, "of several files: the next as the second", "多个文件：下一个作为第二文件") \
+    X(NEXT_FIRST, "the next as the first", "下一个作为第一文件") \
     X(ALIGN, "align two files by phases, requests, peaks, time", "两文件按阶段、请求、峰值、时间对齐") \
     X(FIRST_DIFFERENCE, "to where two files first differ", "转到两文件首个差异处") \
     X(NUDGE_LEFT, "second file to the left by a hundredth of the view", "第二文件左移视图的百分之一") \

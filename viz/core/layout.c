@@ -4,6 +4,7 @@
  *   | title                                         |
  *   +--+-------------------------------+------------+
  *   |  | overview                      |  details   |
+ *   |  | rows                          |            |
  *   |  | phases                        |            |
  *   |  | plot                          +------------+
  *   |  | strip                         |  legend    |
@@ -103,6 +104,10 @@ void layout_compute(const struct layout_wish *wish, struct layout *out) {
     out->legend = right;
     divide_side(wish, out);
     out->overview = take_top(&rest, layout_px(s, 46), least + line * 2);
+    int each = line + layout_px(s, 8), most = rest.h / 3;
+    int rows = wish->rows * each < most ? wish->rows * each : most;
+    if (wish->rows > 0)
+        out->rows = take_top(&rest, rows, least + line * 2);
     out->lane_height = line + layout_px(s, 4);
     out->phases = take_top(&rest, wish->lanes * out->lane_height + layout_px(s, 2), least);
     int strip =

@@ -26,11 +26,12 @@ struct layout_wish {
     bool details;      /* a block is pinned */
     const bool *shown; /* [SPLIT_COUNT] */
     const int *share;  /* [SPLIT_COUNT]; see layout_usual */
+    int rows;          /* small ones, of timelines */
     bool prompt;       /* a text field is shown */
 };
 
 struct layout {
-    struct rect title, overview, phases, timeline, strip, map, details, legend, tab_bar, tab,
+    struct rect title, overview, rows, phases, timeline, strip, map, details, legend, tab_bar, tab,
         prompt, status;
     struct rect plot; /* inside the timeline: between the byte labels and the time labels */
     int lane_height;

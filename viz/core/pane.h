@@ -33,8 +33,8 @@ struct pane_ops {
 
 extern const struct pane_ops pane_title, pane_overview, pane_phases, pane_timeline, pane_selection,
     pane_map, pane_strip, pane_legend, pane_details, pane_tabs, pane_owners, pane_difference,
-    pane_range, pane_lifetimes, pane_icicle, pane_divergence, pane_parameters, pane_status,
-    pane_prompt, pane_help, pane_notice, pane_events, pane_tooltip;
+    pane_range, pane_lifetimes, pane_icicle, pane_divergence, pane_parameters, pane_rows,
+    pane_status, pane_prompt, pane_help, pane_notice, pane_events, pane_tooltip;
 
 /* In drawing order: what comes later lies above. Ended by NULL. */
 extern const struct pane_ops *const panes[];

@@ -4,12 +4,11 @@
 #include "app_state.h"
 
 const struct pane_ops *const panes[] = {
-    &pane_title,      &pane_overview,   &pane_phases,    &pane_timeline,
-    &pane_strip,      &pane_divergence, &pane_selection, &pane_details,
-    &pane_legend,     &pane_map,        &pane_tabs,      &pane_owners,
-    &pane_difference, &pane_range,      &pane_lifetimes, &pane_icicle,
-    &pane_events,     &pane_parameters, &pane_status,    &pane_prompt,
-    &pane_help,       &pane_tooltip,    &pane_notice,    NULL};
+    &pane_title,     &pane_overview,   &pane_rows,      &pane_phases,     &pane_timeline,
+    &pane_strip,     &pane_divergence, &pane_selection, &pane_details,    &pane_legend,
+    &pane_map,       &pane_tabs,       &pane_owners,    &pane_difference, &pane_range,
+    &pane_lifetimes, &pane_icicle,     &pane_events,    &pane_parameters, &pane_status,
+    &pane_prompt,    &pane_help,       &pane_tooltip,   &pane_notice,     NULL};
 
 const struct pane_ops *const panes_tabs[] = {
     &pane_owners, &pane_difference, &pane_range,      &pane_lifetimes,
