@@ -115,14 +115,14 @@ TEST(keys_and_clicks_choose_the_first_and_the_second) {
     assert_bytes_equal(session_value(&s, "peak.allocated"), s.app->rows->rows.at[2].lod.peak.max);
     assert_int_equal(session_value(&s, "cursor.moment"), session_value(&s, "peak.event") + 1);
     session_frame(&s);
-    const struct rect *r = &s.app->layout.rows;
-    assert_true(r->h > 60);
+    const struct rect r = s.app->layout.rows; /* a copy: its application goes */
+    assert_true(r.h > 60);
     char line[64];
-    snprintf(line, sizeof line, "click %d %d\n", r->x + 300, r->y + r->h - 5);
+    snprintf(line, sizeof line, "click %d %d\n", r.x + 300, r.y + r.h - 5);
     session_play(&s, line);
     serve(&s, ranks);
     session_play(&s, "expect rows.first 3\nexpect rows.second 4\n");
-    snprintf(line, sizeof line, "click %d %d shift\n", r->x + 300, r->y + 5);
+    snprintf(line, sizeof line, "click %d %d shift\n", r.x + 300, r.y + 5);
     session_play(&s, line);
     serve(&s, ranks);
     session_play(&s, "expect rows.first 1\nexpect rows.second 4\n");
