@@ -1,4 +1,4 @@
-"""program.py OUT [oom]: the training of docs' README under vramsim.py, for check_torch.sh."""
+"""program.py OUT [oom]: the training of docs/recording.md under vramsim.py, for check_torch.sh."""
 import sys
 
 import vramsim
