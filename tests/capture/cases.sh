@@ -9,7 +9,7 @@ trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 2
 vramsim=$build/bin/vramsim
 host=$build/capture/capture_host
-export VRAMSIM_CUPTI_LIB=$build/capture/libfake_cupti.so ASAN_OPTIONS=detect_leaks=0
+export VRAMSIM_CUPTI_LIB=$build/capture/libfake_cupti.so ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0
 unset VRAMSIM_OUT VRAMSIM_KINDS CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH LD_PRELOAD VRAMSIM_CAPTURE RANK
 failures=0
 

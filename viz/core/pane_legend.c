@@ -40,7 +40,7 @@ static void draw_row(struct legend *l, const char *name, uint32_t color, uint64_
                      bool b_known, const char *last) {
     struct app *app = l->app;
     char text[LABEL_BYTES], shown[200];
-    int share = app_px(app, compares(app) ? 82 : 58), y = l->y + (l->row - app_line(app)) / 2;
+    int share = app_px(app, compares(app) ? 104 : 58), y = l->y + (l->row - app_line(app)) / 2;
     int left = l->x + app_px(app, 22), figures = l->right - share;
     if (compares(app))
         last = b_known ? label_difference(a, b, text) : app_text(app, TEXT_UNKNOWN);

@@ -52,7 +52,7 @@ static const char *age_of(struct app *app, const struct owner_row *row, bool exa
     uint32_t event = app->a.tl->blocks.at[row->oldest].alloc_event;
     struct ruler time = ruler_of(&app->a.lod, RULER_TIME);
     if (event == TIMELINE_NONE)
-        return app_text(app, TEXT_BEFORE_START);
+        return app_text(app, TEXT_START);
     double age = ruler_position(&time, app->cursor) - ruler_position(&time, event + 1);
     uint64_t value = age > 0 ? (uint64_t)age : 0;
     if (!exact && time.mode == RULER_TIME)

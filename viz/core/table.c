@@ -29,9 +29,14 @@ static int figures_width(const struct painter *p) {
 
 static void draw_cell(const struct painter *p, int column, int y, uint32_t color,
                       const char *text) {
-    int right = p->right;
+    char shown[TABLE_CELL];
+    int right = p->right, room = app_px(p->app, p->ops->columns[column].width - 6);
     if (column >= p->figures)
         return;
+    if (app_text_width(p->app, text) > room) {
+        font_shorten(p->app->font, text, room, app_size(p->app), false, shown, sizeof shown);
+        text = shown;
+    }
     for (int i = p->figures - 1; i > column; i--)
         right -= app_px(p->app, p->ops->columns[i].width);
     app_draw_right(p->app, p->list, right, y, color, text);
