@@ -1,5 +1,6 @@
 /* vramsim_view.c: the program vramsim-view: opens one or two timelines in a window, or runs a
  * script on them. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "app.h"
 #include "error.h"
 #include "file.h"
+#include "format.h"
 #include "loader.h"
 #include "picture.h"
 #include "script.h"
@@ -116,10 +118,29 @@ static bool has_display(void) {
     return first_set(names) != NULL;
 }
 
+/* Names of files are not to be obeyed by a terminal. */
+static void tell(const char *before, const char *said, const char *after) {
+    struct text safe = {0};
+    format_safe_lines(&safe, said, 0);
+    fprintf(stderr, "vramsim-view: %s%s%s\n", before, text_get(&safe), after);
+    text_fini(&safe);
+}
+
+/* A limit of a file's size is an error of the write. */
+static void on_file_limit(int signal_number) {
+    (void)signal_number;
+}
+
+static void heed_file_limit(void) {
+    struct sigaction action = {0};
+    action.sa_handler = on_file_limit;
+    sigaction(SIGXFSZ, &action, NULL);
+}
+
 static void hint(struct app *app, const struct view_options *o) {
     const char *text = picture_font_hint(app_font(app), o->app.language);
     if (text)
-        fprintf(stderr, "vramsim-view: %s\n", text);
+        tell("", text, "");
 }
 
 struct keeper {
@@ -139,7 +160,7 @@ static void recall(void *user, struct app *app) {
                      (unsigned)(o->app.scale_percent > 0) << SETTINGS_SCALE;
     struct error err = {0};
     if (!view_memory_recall(&keeper->memory, app, given, &err) && !keeper->said)
-        fprintf(stderr, "vramsim-view: %s; begins as usual\n", err.text);
+        tell("", err.text, "; begins as usual");
     keeper->said = true;
 }
 
@@ -152,7 +173,7 @@ static void begin(void *user, struct app *app) {
 static void remember(const struct keeper *keeper, const struct app *app) {
     struct error err = {0};
     if (keeper->begun && !view_memory_keep(&keeper->memory, app, &err))
-        fprintf(stderr, "vramsim-view: not remembered: %s\n", err.text);
+        tell("not remembered: ", err.text, "");
 }
 
 static int run_window(const struct view_options *o, struct error *err) {
@@ -194,8 +215,9 @@ static int run_without_window(const struct view_options *o, struct error *err) {
 int main(int argc, char **argv) {
     struct error err = {0};
     struct view_options options;
+    heed_file_limit();
     if (!view_options_parse(&options, argc, argv, &err)) {
-        fprintf(stderr, "vramsim-view: %s\n", err.text);
+        tell("", err.text, "");
         return exit_code(&err);
     }
     if (options.help) {
@@ -214,6 +236,6 @@ int main(int argc, char **argv) {
     int code = options.script && !options.window ? run_without_window(&options, &err)
                                                  : run_window(&options, &err);
     if (err.code != ERROR_NONE)
-        fprintf(stderr, "vramsim-view: %s\n", err.text);
+        tell("", err.text, "");
     return code;
 }

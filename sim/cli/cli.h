@@ -83,6 +83,8 @@ bool cli_has_history(const char *path, const struct timeline *tl, struct error *
 /* files.c: before anything is read: false for a folder, or a file that is missing where one of nearly
  * the same name is there, which the error names. */
 bool files_check(const char *const *files, size_t count, struct error *err);
+/* False where a file is written that is also read, or is written twice: one of the two would be lost. */
+bool files_check_outputs(const struct cli *cli, struct error *err);
 
 int cmd_run(struct cli *cli);
 int cmd_render(struct cli *cli);
@@ -101,7 +103,9 @@ int cmd_frameworks(struct cli *cli);
 int cmd_ops(struct cli *cli);
 int cmd_allocators(struct cli *cli);
 
-/* Prints "vramsim: text" on standard error and returns the exit code of the error. */
+/* Prints "vramsim: said" on standard error; what a terminal would obey, in names of files say, is '?'. */
+void cli_tell(const char *said);
+/* Likewise what is wrong; returns the exit code of the error. */
 int cli_fail(const struct error *err);
 /* Writes a text to a file, "-" is standard output, and frees it. */
 bool cli_write(const char *path, struct text *out, struct error *err);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "format.h"
 #include "growth_report.h"
 #include "json_out.h"
 #include "replay_base.h"
@@ -64,7 +65,11 @@ static bool compare_all(struct compared *c, struct text *text, struct text *json
     json_array(&j, "devices");
     for (size_t i = 0; i < PAIR_SIDES; i++)
         find_devices(c->side[i].timeline, has);
-    text_format(text, "A  %s\nB  %s\n", c->cli->files[0], c->cli->files[1]);
+    for (size_t i = 0; i < PAIR_SIDES; i++) {
+        text_add(text, i == 0 ? "A  " : "\nB  ");
+        format_safe(text, c->cli->files[i]);
+    }
+    text_add(text, "\n");
     for (unsigned d = 0; d <= UINT8_MAX; d++)
         if (has[d] && !compare_device(c, (uint8_t)d, text, &j, err))
             return false;

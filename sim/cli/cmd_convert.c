@@ -11,8 +11,11 @@
 static void tell_losses(const char *path, const struct text *losses) {
     const char *line = text_get(losses);
     while (*line) {
+        struct text said = {0};
         size_t n = strcspn(line, "\n");
-        fprintf(stderr, "vramsim: %s does not hold: %.*s\n", path, (int)n, line);
+        text_format(&said, "%s does not hold: %.*s", path, (int)n, line);
+        cli_tell(text_get(&said));
+        text_fini(&said);
         line += n + (line[n] == '\n');
     }
 }

@@ -5,6 +5,7 @@
 
 #include "cli.h"
 #include "facts.h"
+#include "format.h"
 #include "importer.h"
 #include "json_out.h"
 #include "moment.h"
@@ -232,11 +233,19 @@ static void line_bytes(struct text *out, const char *name, uint64_t bytes) {
                 units_format_bytes(bytes, short_form));
 }
 
+static void line_text(struct text *out, const char *name, const char *said) {
+    text_add(out, name);
+    format_safe(out, said);
+    text_add(out, "\n");
+}
+
 static void line_counts(struct text *out, const char *name, const struct trace_counts *counts) {
     text_format(out, "  %-22s", name);
-    for (size_t i = 0; i < counts->list.count; i++)
-        text_format(out, "%s %s %llu", i ? "," : "", counts->list.at[i].name,
-                    (unsigned long long)counts->list.at[i].count);
+    for (size_t i = 0; i < counts->list.count; i++) {
+        text_add(out, i ? ", " : " ");
+        format_safe(out, counts->list.at[i].name);
+        text_format(out, " %llu", (unsigned long long)counts->list.at[i].count);
+    }
     text_add(out, "\n");
 }
 
@@ -260,18 +269,29 @@ static void add_label(const char *key, struct text *out) {
 }
 
 static void write_figure(const struct trace_figure *f, struct text *out) {
-    struct text label = {0};
-    add_label(f->name, &label);
+    struct text raw = {0}, label = {0}, value = {0};
+    add_label(f->name, &raw);
+    format_safe(&label, text_get(&raw));
+    if (f->kind == TRACE_FIGURE_TEXT)
+        format_safe(&value, f->text);
     if (f->kind == TRACE_FIGURE_BYTES)
         line_bytes(out, text_get(&label), f->value);
     else if (f->kind == TRACE_FIGURE_COUNT)
         text_format(out, "  %-22s %20llu\n", text_get(&label), (unsigned long long)f->value);
     else
         text_format(out, "  %-22s %20s\n", text_get(&label),
-                    f->kind == TRACE_FIGURE_TEXT ? f->text
+                    f->kind == TRACE_FIGURE_TEXT ? text_get(&value)
                     : f->value                   ? "yes"
                                                  : "no");
+    text_fini(&raw);
     text_fini(&label);
+    text_fini(&value);
+}
+
+static void write_group(const struct trace_figure *f, struct text *out) {
+    format_safe(out, f->group);
+    text_add(out, f->sub ? " " : "");
+    line_text(out, "", f->sub ? f->sub : "");
 }
 
 static void write_figures(const struct trace_facts *f, struct text *out) {
@@ -279,7 +299,7 @@ static void write_figures(const struct trace_facts *f, struct text *out) {
     for (size_t i = 0; i < f->figures.count; i++) {
         const struct trace_figure *now = &f->figures.at[i];
         if (now->group && (!is_same(group, now->group) || !is_same(sub, now->sub)))
-            text_format(out, "%s%s%s\n", now->group, now->sub ? " " : "", now->sub ? now->sub : "");
+            write_group(now, out);
         else if (!now->group && (group || i == 0))
             text_add(out, "the file\n");
         group = now->group;
@@ -328,7 +348,8 @@ static void write_timeline(const struct timeline *tl, struct text *out) {
 
 static void write_report(const char *path, const struct trace_facts *f, const struct timeline *tl,
                          struct text *out) {
-    text_format(out, "%s: %s, %llu bytes", path, f->kind, (unsigned long long)f->bytes);
+    format_safe(out, path);
+    text_format(out, ": %s, %llu bytes", f->kind, (unsigned long long)f->bytes);
     if (f->packing)
         text_format(out, " (%s; %llu unpacked)", f->packing, (unsigned long long)f->bytes_unpacked);
     text_add(out, "\n");
@@ -355,10 +376,11 @@ static void write_report(const char *path, const struct trace_facts *f, const st
                       "torch.cuda.memory._record_memory_history() before the model is built\n"
                       "records them\n");
     if (tl->alloc_settings)
-        text_format(out, "allocator settings: %s\n", timeline_text(tl, tl->alloc_settings));
-    if (tl->warnings)
-        text_format(out, "warnings: %u, the first: %s\n", tl->warnings,
-                    timeline_text(tl, tl->first_warning));
+        line_text(out, "allocator settings: ", timeline_text(tl, tl->alloc_settings));
+    if (tl->warnings) {
+        text_format(out, "warnings: %u, ", tl->warnings);
+        line_text(out, "the first: ", timeline_text(tl, tl->first_warning));
+    }
 }
 
 /* A trace that cannot be replayed has no figures of a replay. False: interrupted. */

@@ -11,6 +11,7 @@
 
 #include "cli.h"
 #include "file.h"
+#include "format.h"
 #include "large_pages.h"
 #include "nearest.h"
 #include "text.h"
@@ -55,8 +56,21 @@ static void on_interrupt(int signal_number) {
     interrupted = 1;
 }
 
+/* The limit of a file's size is an error of the write, which says so and takes away what it had written. A handler, unlike
+ * a signal that is ignored, is not inherited by a program that is started. */
+static void on_file_limit(int signal_number) {
+    (void)signal_number;
+}
+
+void cli_tell(const char *said) {
+    struct text safe = {0};
+    format_safe_lines(&safe, said, 0);
+    fprintf(stderr, "vramsim: %s\n", safe.failed ? "no memory" : text_get(&safe));
+    text_fini(&safe);
+}
+
 int cli_fail(const struct error *err) {
-    fprintf(stderr, "vramsim: %s\n", err->text);
+    cli_tell(err->text);
     switch (err->code) {
     case ERROR_NONE:
         return EXIT_FITS;
@@ -159,7 +173,8 @@ static int run_command(struct cli *cli, const struct command *command, int argc,
         return EXIT_FITS;
     }
     size_t words = command->run == cmd_dump ? 1 : 0; /* the stage, before the file */
-    if (!files_check(cli->files + words, cli->file_count - words, &err))
+    if (!files_check(cli->files + words, cli->file_count - words, &err) ||
+        !files_check_outputs(cli, &err))
         return cli_fail(&err);
     return command->run(cli);
 }
@@ -224,6 +239,8 @@ static int run_program(int argc, char **argv) {
     struct sigaction action = {0};
     action.sa_handler = on_interrupt;
     sigaction(SIGINT, &action, NULL);
+    action.sa_handler = on_file_limit;
+    sigaction(SIGXFSZ, &action, NULL);
     if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
         strcmp(argv[1], "help") == 0) {
         print_help();

@@ -43,7 +43,7 @@ void cli_font_hint(const struct picture_options *options) {
     const char *hint =
         options->font || options->embedded_font ? NULL : picture_usual_font_hint(options->language);
     if (hint)
-        fprintf(stderr, "vramsim: %s\n", hint);
+        cli_tell(hint);
 }
 
 bool cli_is_page(const char *path) {
