@@ -1,6 +1,7 @@
 /* cmd_capture.c: starts a program with the capture library in it (trace/capture), waits, and says where the recording is. */
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,13 +68,37 @@ static bool set_preload(const char *library, struct error *err) {
     return set("LD_PRELOAD", both, err);
 }
 
+/* Before the program runs, perhaps for hours: what is said here can be mended at no cost. */
+static bool check_output(const char *path, struct error *err) {
+    char folder[PATH_BYTES];
+    struct stat st;
+    if (*path == '\0' || strcmp(path, "-") == 0)
+        return error_set(err, ERROR_USAGE,
+                         "capture: -o '%s': a recording is a file; expected a name such as run.vrt",
+                         path);
+    for (const char *at = strchr(path, '%'); at; at = strchr(at + 2, '%'))
+        if (!at[1] || !strchr("hpr%", at[1]))
+            return error_set(err, ERROR_USAGE,
+                             "capture: -o %s: '%.2s': known are %%h (host), %%p (process), %%r "
+                             "(RANK), %%%%",
+                             path, at);
+    if (!strchr(path, '%') && stat(path, &st) == 0)
+        return error_set(err, ERROR_IO_WRITE,
+                         "%s is there already: a recording does not replace a file", path);
+    const char *slash = strrchr(path, '/');
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path + 1) : 1,
+             slash ? path : ".");
+    if (!strchr(folder, '%') && access(folder, W_OK | X_OK) != 0)
+        return error_set(err, ERROR_IO_WRITE, "%s: the folder %s: %s", path, folder,
+                         strerror(errno));
+    return true;
+}
+
 static bool prepare(const struct cli *cli, struct error *err) {
     char library[PATH_BYTES], absolute[PATH_BYTES];
     bool calls = cli->capture_calls || !has_cupti();
-    struct stat st;
-    if (cli->output && !strchr(cli->output, '%') && stat(cli->output, &st) == 0)
-        return error_set(err, ERROR_IO_WRITE,
-                         "%s is there already: a recording does not replace a file", cli->output);
+    if (cli->output && !check_output(cli->output, err))
+        return false;
     if (!find_library(cli, calls ? "libvramsim-capture-calls.so" : "libvramsim-capture.so", library,
                       err))
         return false;
@@ -99,7 +124,7 @@ static void report(const struct cli *cli, pid_t child) {
     struct stat st;
     gethostname(host, sizeof host - 1);
     if (cli->output && strchr(cli->output, '%')) {
-        fprintf(stderr, "vramsim capture: recorded into %s\n", cli->output);
+        fprintf(stderr, "vramsim capture: what was recorded is in %s\n", cli->output);
         return;
     }
     if (cli->output)
@@ -114,6 +139,33 @@ static void report(const struct cli *cli, pid_t child) {
                         "NVTX, or not in a way that can be seen\n");
 }
 
+/* Whoever ends this process by its number means the program. */
+static volatile pid_t running;
+
+static void pass_on(int signal_number) {
+    if (running > 0)
+        kill(running, signal_number);
+}
+
+/* In the child; what went wrong goes through the pipe, which a program that was started closes. */
+static _Noreturn void start(char **words, int tell) {
+    signal(SIGINT, SIG_DFL);
+    execvp(words[0], words);
+    int error = errno;
+    (void)!write(tell, &error, sizeof error);
+    _exit(error == ENOENT ? 127 : 126);
+}
+
+/* 0: it was started. */
+static int why_not_started(int told) {
+    int error = 0;
+    ssize_t n;
+    while ((n = read(told, &error, sizeof error)) < 0 && errno == EINTR)
+        ;
+    close(told);
+    return n == (ssize_t)sizeof error ? error : 0;
+}
+
 int cmd_capture(struct cli *cli) {
     struct error err = {0};
     int status = 0;
@@ -126,22 +178,35 @@ int cmd_capture(struct cli *cli) {
     if (!prepare(cli, &err))
         return cli_fail(&err);
     fflush(NULL);
+    int told[2];
+    if (pipe(told) != 0 || fcntl(told[1], F_SETFD, FD_CLOEXEC) != 0) {
+        error_set(&err, ERROR_HOST_MEMORY, "cannot start a process: %s", strerror(errno));
+        return cli_fail(&err);
+    }
     pid_t child = fork();
     if (child < 0) {
         error_set(&err, ERROR_HOST_MEMORY, "cannot start a process: %s", strerror(errno));
         return cli_fail(&err);
     }
     if (child == 0) {
-        signal(SIGINT, SIG_DFL);
-        execvp(cli->rest[0], cli->rest);
-        fprintf(stderr, "vramsim: %s: %s\n", cli->rest[0], strerror(errno));
-        _exit(errno == ENOENT ? 127 : 126);
+        close(told[0]);
+        start(cli->rest, told[1]);
     }
+    close(told[1]);
+    running = child;
     signal(SIGINT, SIG_IGN); /* the terminal sends it to the program too */
     signal(SIGQUIT, SIG_IGN);
+    signal(SIGTERM, pass_on);
+    signal(SIGHUP, pass_on);
+    int error = why_not_started(told[0]);
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
-    if (!cli->quiet)
+    if (error) {
+        error_set(&err, ERROR_USAGE, "capture: %s: %s; nothing was started", cli->rest[0],
+                  strerror(error));
+        cli_fail(&err);
+    } else if (!cli->quiet) {
         report(cli, child);
+    }
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }

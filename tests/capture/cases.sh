@@ -104,6 +104,31 @@ touch there.vrt
 "$vramsim" capture -o there.vrt -- "$host" <short 2>there.err
 check 'a file is there' 'it is not replaced' "2 0" "$(grep -c . there.err | sed s/1/2/) $(stat -c %s there.vrt)"
 
+# --- how it is called: what cannot become a recording is said before the program runs ---
+refused() { # CODE TEXT ARGUMENTS...
+    local want=$1 text=$2
+    shift 2
+    "$vramsim" capture "$@" -- touch "$work/ran" >call.out 2>call.err
+    check "capture $*" 'exit code, and the program did not run' "$want no" "$? $([ -e "$work/ran" ] && echo yes || echo no)"
+    has "capture $*" 'why' call.err "$text"
+    rm -f "$work/ran"
+}
+refused 4 'the folder none/: No such file' -o none/x.vrt
+refused 2 "'%q': known are" -o 'x%q.vrt'
+refused 2 "'%': known are" -o 'x%'
+refused 2 'expected a name such as' -o -
+refused 2 'expected a name such as' -o ''
+for word in ./missing.program "$work"; do
+    "$vramsim" capture -o not.vrt -- "$word" 2>call.err
+    code=$?
+    check "program that cannot be started" 'exit code, one line' "1 1" "$((code >= 126)) $(grep -c 'nothing was' call.err)"
+done
+(echo $BASHPID >pid && exec "$vramsim" capture -o term.vrt -- sleep 60 2>/dev/null) &
+sleep 1
+kill -TERM "$(cat pid)"
+wait $!
+check 'SIGTERM' 'reaches the program' 143 $?
+
 # --- threads ---
 printf 'threads 8 2000\nexit return\n' | run threads
 "$vramsim" info threads.vrt >threads.info
