@@ -7,6 +7,8 @@
 #include "error.h"
 #include "text.h"
 
+enum { MOST_STRINGS = 1 << 28 };
+
 bool capture_no_memory(struct capture_build *b) {
     return error_host_memory(b->err);
 }
@@ -53,8 +55,9 @@ static bool take_string(struct capture_build *b, const uint8_t *at) {
     struct record_head head;
     memcpy(&s, at, sizeof s);
     memcpy(&head, at, sizeof head);
-    if (s.bytes > (size_t)head.len8 * 8 - sizeof s || s.id > 1u << 28)
-        return error_set(b->err, ERROR_BAD_INPUT, "text %u has %u bytes", s.id, s.bytes);
+    if (s.bytes > (size_t)head.len8 * 8 - sizeof s || s.id > MOST_STRINGS)
+        return error_set(b->err, ERROR_BAD_INPUT, "text %u has %u bytes in a record of %u", s.id,
+                         s.bytes, head.len8 * 8u);
     struct text text = {0};
     text_add_bytes(&text, at + sizeof s, s.bytes);
     uint32_t string = text.failed ? 0 : timeline_string(b->tl, text_get(&text));
@@ -62,7 +65,7 @@ static bool take_string(struct capture_build *b, const uint8_t *at) {
     if (string == 0 && s.bytes > 0)
         return capture_no_memory(b);
     while (b->strings.count <= s.id)
-        if (b->strings.count > s.id + (size_t)1 || !array_push(&b->strings, 0))
+        if (!array_push(&b->strings, 0))
             return capture_no_memory(b);
     b->strings.at[s.id] = string;
     return true;
@@ -210,12 +213,14 @@ static bool take(struct capture_build *b, uint16_t type, const uint8_t *at) {
 
 /* --- all of it --- */
 
-static void warn(struct timeline *tl, const char *text) {
+static bool warn(struct capture_build *b, const char *text) {
+    struct timeline *tl = b->tl;
     if (tl->warnings++ == 0)
         tl->first_warning = timeline_string(tl, text);
+    return tl->first_warning != 0 || capture_no_memory(b);
 }
 
-static void finish(struct capture_build *b, const struct capture_records *records) {
+static bool finish(struct capture_build *b, const struct capture_records *records) {
     char text[160];
     struct timeline *tl = b->tl;
     tl->has |= TIMELINE_HAS_TIME | TIMELINE_HAS_ADDRESS | TIMELINE_HAS_BLOCK_BYTES |
@@ -223,20 +228,25 @@ static void finish(struct capture_build *b, const struct capture_records *record
     if (tl->segments.count > 0 || tl->blocks.count == 0) /* else tensors alone are told of */
         tl->has |= TIMELINE_HAS_SEGMENTS;
     tl->source_kind = timeline_string(tl, "capture");
+    if (tl->source_kind == 0)
+        return capture_no_memory(b);
     for (size_t i = 0; i < tl->devices.count; i++)
         if (b->devices[i].is_there && b->devices[i].outside != UINT64_MAX)
             tl->devices.at[i].context_bytes = b->devices[i].outside;
     if (records->dropped > 0) {
         snprintf(text, sizeof text, "the capture lost %llu records",
                  (unsigned long long)records->dropped);
-        warn(tl, text);
+        if (!warn(b, text))
+            return false;
     }
     if (b->unpaired > 0) {
         snprintf(text, sizeof text,
                  "%llu frees of memory from before the capture: the picture is a part",
                  (unsigned long long)b->unpaired);
-        warn(tl, text);
+        if (!warn(b, text))
+            return false;
     }
+    return true;
 }
 
 static bool take_all(struct capture_build *b, struct capture_records *records) {
@@ -260,8 +270,7 @@ static bool take_all(struct capture_build *b, struct capture_records *records) {
     }
     if (b->has_host && !name_device(b, b->host, timeline_string(b->tl, "pinned host memory"), 0))
         return false;
-    finish(b, records);
-    return true;
+    return finish(b, records);
 }
 
 bool capture_build(struct capture_records *records, struct timeline *tl, struct error *err) {

@@ -38,7 +38,6 @@ struct capture_build {
     uint32_t main_tid;
     uint64_t now;      /* ns */
     uint64_t unpaired; /* frees of what was there before */
-    uint64_t managed;  /* bytes of managed memory: an address space, not residency */
 };
 
 /* The records in order -> a timeline. */

@@ -7,6 +7,7 @@
 /* Pools have no address on the device: each gets a range that nothing else has. */
 #define POOL_ADDRESSES (UINT64_C(1) << 52)
 #define POOL_STEP (UINT64_C(1) << 42)
+enum { MOST_POOLS = 512 }; /* those that come later are left out */
 
 static uint32_t phase_now(const struct capture_build *b) {
     return b->open.count > 0 ? b->open.at[b->open.count - 1] : TIMELINE_NONE;
@@ -51,8 +52,10 @@ static bool clear_way(struct capture_build *b, const struct wish *w) {
 }
 
 static bool add_block(struct capture_build *b, const struct wish *w) {
-    if (w->bytes == 0 || w->address > UINT64_MAX - w->bytes || !clear_way(b, w))
-        return w->bytes == 0 || w->address > UINT64_MAX - w->bytes;
+    if (w->bytes == 0 || w->address > UINT64_MAX - w->bytes)
+        return true;
+    if (!clear_way(b, w))
+        return false;
     struct timeline_block block = {.address = w->address,
                                    .requested_bytes = w->bytes,
                                    .block_bytes = w->bytes,
@@ -131,7 +134,7 @@ static struct capture_pool *find_pool(struct capture_build *b, uint8_t device, u
 /* What it has grown by is a piece; one that it shrinks into is mapped anew, as far as it is left. */
 static bool size_pool(struct capture_build *b, uint8_t device, uint64_t pool, uint64_t bytes) {
     struct addrmap_at at;
-    if (bytes == RECORD_UNKNOWN64 || bytes > POOL_STEP || b->pools.count > 512)
+    if (bytes == RECORD_UNKNOWN64 || bytes > POOL_STEP || b->pools.count > MOST_POOLS)
         return true;
     struct capture_pool *p = find_pool(b, device, pool);
     if (!p)
@@ -152,8 +155,8 @@ bool capture_pool_record(struct capture_build *b, const uint8_t *at) {
     struct record_pool p;
     uint8_t device;
     memcpy(&p, at, sizeof p);
-    if (!capture_device_of(b, p.device, &device) || p.type == 2)
-        return true; /* imported: the exporter's memory */
+    if (!capture_device_of(b, p.device, &device) || p.type == POOL_IMPORTED)
+        return true; /* the exporter's memory */
     return size_pool(b, device, p.pool, p.operation == POOL_DESTROYED ? 0 : p.bytes);
 }
 
@@ -165,11 +168,9 @@ static bool is_counted(struct capture_build *b, const struct record_memory *m, u
         *device = b->host;
         return true;
     }
-    if (m->kind == MEMORY_MANAGED || m->kind == MEMORY_MANAGED_STATIC) {
-        b->managed += m->head.type == RECORD_ALLOC ? m->bytes : 0;
-        return false;
-    }
-    return m->kind != MEMORY_PAGEABLE &&
+    /* managed memory is a range of addresses: how much of it lies on the device is not told */
+    return m->kind != MEMORY_MANAGED && m->kind != MEMORY_MANAGED_STATIC &&
+           m->kind != MEMORY_PAGEABLE &&
            capture_device_of(b, m->device == RECORD_UNKNOWN32 ? 0 : m->device, device);
 }
 

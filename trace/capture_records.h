@@ -21,9 +21,9 @@ struct error;
 struct timeline;
 
 struct capture_ref {
-    uint64_t t;
+    uint64_t t; /* ns; RECORD_UNKNOWN64: none, comes last */
     uint32_t tid, order;
-    const uint8_t *at;
+    const uint8_t *at; /* the whole record, perhaps unaligned */
 };
 
 /* Zero bytes are an empty one. The bytes stay the caller's, and where they are. */
@@ -36,7 +36,7 @@ void capture_records_fini(struct capture_records *records);
 /* The payload of one block. False: BAD_INPUT or HOST_MEMORY. */
 bool capture_records_add(struct capture_records *records, const uint8_t *bytes, size_t length,
                          struct error *err);
-/* Into an empty timeline. */
+/* Into an empty timeline; sorts them. False: BAD_INPUT, LIMIT or HOST_MEMORY. */
 bool capture_records_build(struct capture_records *records, struct timeline *tl, struct error *err);
 
 #endif

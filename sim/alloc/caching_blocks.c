@@ -72,7 +72,7 @@ struct segment *segment_create(struct caching *al, struct home *home, uint64_t a
     else
         id = (uint32_t)al->segments.count++;
     uint32_t first = block_slot(al);
-    assert(page % 1048576 == 0 && al->next_number < UINT64_C(1) << 40);
+    assert(page % 1048576 == 0 && page < CACHING_PAGE_END && al->next_number < UINT64_C(1) << 40);
     struct segment *segment = &al->segments.at[id];
     *segment = (struct segment){
         .number_page = page >> 20 << 40 | al->next_number++, .home = home->index, .first = first};

@@ -33,6 +33,8 @@ enum {
 /* An address lies below 2^55 (CUDA's have 49 bits), a block is smaller than 2^50 bytes. */
 #define CACHING_ADDRESS_END (UINT64_C(1) << 55)
 #define CACHING_BYTES_END (UINT64_C(1) << 50)
+/* A reservation's granule is smaller: it has 24 bits, in MiB. The settings may ask for more. */
+#define CACHING_PAGE_END (UINT64_C(1) << 44)
 
 struct block {
     /* bits 0..8 the state, 9..54 the address, 55..63 bits 32..40 of the size in units of 512 */

@@ -57,6 +57,8 @@ static uint64_t reservation_bytes(const struct caching *al, uint64_t page) {
 static struct block *reserve(struct caching *al, const struct request *request) {
     uint64_t page =
         request->pool->small ? CACHING_SMALL_SEGMENT_BYTES : al->settings.large_segment_bytes;
+    if (page >= CACHING_PAGE_END) /* 16 TiB: no device backs one */
+        return NULL;
     uint64_t bytes = reservation_bytes(al, page), address;
     if (bytes == 0 || !driver_plan_address(al, bytes, true, &address))
         return NULL;

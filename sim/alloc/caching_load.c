@@ -49,6 +49,10 @@ static bool check_segment(const struct caching_block *blocks, size_t count, uint
         return refuse(err, blocks, "its segment ends beyond all addresses");
     if (at % CACHING_MIN_BLOCK_BYTES)
         return refuse(err, blocks, "its segment does not begin at a multiple of 512");
+    if (blocks[0].expandable && page >= CACHING_PAGE_END)
+        return refuse(
+            err, blocks,
+            "its segment would be mapped in pages of 16 TiB or more: large_segment_size_mb");
     for (size_t i = 0; i < count; i++) {
         const struct caching_block *block = &blocks[i];
         if (block->address != at)

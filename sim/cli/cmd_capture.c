@@ -11,10 +11,11 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "text.h"
 
-enum { PATH_BYTES = 4200 };
+enum { PATH_BYTES = 4200, OUTPUT_BYTES = 4000 /* what the library takes */ };
 
-/* $VRAMSIM_CAPTURE's folder, beside this program, in lib. */
+/* In VRAMSIM_CAPTURE's folder, beside this program, in lib. */
 static bool find_library(const struct cli *cli, const char *name, char path[PATH_BYTES],
                          struct error *err) {
     static const char *const places[] = {"", "../lib/vramsim/"};
@@ -61,11 +62,14 @@ static bool set_injection(const char *library, struct error *err) {
 }
 
 static bool set_preload(const char *library, struct error *err) {
-    char both[2 * PATH_BYTES];
+    struct text both = {0};
     const char *before = getenv("LD_PRELOAD");
-    snprintf(both, sizeof both, "%s%s%.4000s", library, before && *before ? ":" : "",
-             before ? before : "");
-    return set("LD_PRELOAD", both, err);
+    text_add(&both, library);
+    if (before && *before)
+        text_format(&both, ":%s", before);
+    bool ok = both.failed ? error_host_memory(err) : set("LD_PRELOAD", text_get(&both), err);
+    text_fini(&both);
+    return ok;
 }
 
 /* Before the program runs, perhaps for hours: what is said here can be mended at no cost. */
@@ -94,41 +98,46 @@ static bool check_output(const char *path, struct error *err) {
     return true;
 }
 
+/* Absolute: the program may go to another folder. */
+static bool set_output(const char *path, struct error *err) {
+    char here[OUTPUT_BYTES] = "", absolute[OUTPUT_BYTES];
+    if (*path != '/' && !getcwd(here, sizeof here))
+        return error_set(err, ERROR_IO_READ, "the current folder: %s", strerror(errno));
+    int length = snprintf(absolute, sizeof absolute, "%s%s%s", here, *here ? "/" : "", path);
+    if (length < 0 || (size_t)length >= sizeof absolute)
+        return error_set(err, ERROR_USAGE, "--output: a path of more than %d characters: %.60s...",
+                         OUTPUT_BYTES - 1, path);
+    return set("VRAMSIM_OUT", absolute, err);
+}
+
 static bool prepare(const struct cli *cli, struct error *err) {
-    char library[PATH_BYTES], absolute[PATH_BYTES];
+    char library[PATH_BYTES];
     bool calls = cli->capture_calls || !has_cupti();
     if (cli->output && !check_output(cli->output, err))
         return false;
     if (!find_library(cli, calls ? "libvramsim-capture-calls.so" : "libvramsim-capture.so", library,
                       err))
         return false;
-    if (cli->output && *cli->output != '/') { /* the program may go to another folder */
-        char here[4096];
-        if (!getcwd(here, sizeof here))
-            return error_set(err, ERROR_IO_READ, "the current folder: %s", strerror(errno));
-        snprintf(absolute, sizeof absolute, "%.2000s/%.2000s", here, cli->output);
-    } else {
-        snprintf(absolute, sizeof absolute, "%.4000s", cli->output ? cli->output : "");
-    }
     if (calls && !cli->capture_calls && !cli->quiet)
         fprintf(stderr,
                 "vramsim capture: no libcupti here: what the program's own one, or the CUDA "
                 "runtime's entry points tell\n");
     return set_injection(library, err) && (!calls || set_preload(library, err)) &&
-           (!cli->output || set("VRAMSIM_OUT", absolute, err)) &&
+           (!cli->output || set_output(cli->output, err)) &&
            (!cli->kinds || set("VRAMSIM_KINDS", cli->kinds, err));
 }
 
 static void report(const struct cli *cli, pid_t child) {
     char path[4096], host[256] = "host";
+    const char *output = cli->output ? cli->output : getenv("VRAMSIM_OUT");
     struct stat st;
     gethostname(host, sizeof host - 1);
-    if (cli->output && strchr(cli->output, '%')) {
-        fprintf(stderr, "vramsim capture: what was recorded is in %s\n", cli->output);
+    if (output && strchr(output, '%')) {
+        fprintf(stderr, "vramsim capture: what was recorded is in %s\n", output);
         return;
     }
-    if (cli->output)
-        snprintf(path, sizeof path, "%.4000s", cli->output);
+    if (output && *output)
+        snprintf(path, sizeof path, "%.4000s", output);
     else
         snprintf(path, sizeof path, "vramsim.%s.%ld.vrt", host, (long)child);
     if (stat(path, &st) == 0)

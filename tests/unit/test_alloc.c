@@ -358,6 +358,19 @@ TEST(a_request_of_more_than_all_addresses_is_out_of_memory) {
     }
 }
 
+TEST(no_device_backs_a_page_of_sixteen_tebibyte) {
+    USE_STATE;
+    uint64_t address;
+    for (uint64_t mib = (UINT64_C(1) << 24) - 1; mib <= UINT64_C(1) << 40; mib = 2 * mib + 2) {
+        char settings[80];
+        snprintf(settings, sizeof settings, "expandable_segments:True,large_segment_size_mb:%llu",
+                 (unsigned long long)mib);
+        struct fixture f = fixture_start(NULL, settings);
+        assert_int_equal(alloc_take(f.al, 30 * MIB, 0, &address), ALLOC_OOM);
+        fixture_end(&f);
+    }
+}
+
 TEST(the_large_segment_size_can_be_set) {
     USE_STATE;
     struct fixture f = fixture_start(NULL, "large_segment_size_mb:12");
@@ -473,6 +486,7 @@ SUITE(cmocka_unit_test(one_byte_takes_a_small_segment),
       cmocka_unit_test(the_own_stream_is_no_use_and_twice_is_once),
       cmocka_unit_test(a_freed_small_block_is_split_again),
       cmocka_unit_test(a_request_of_more_than_all_addresses_is_out_of_memory),
+      cmocka_unit_test(no_device_backs_a_page_of_sixteen_tebibyte),
       cmocka_unit_test(the_large_segment_size_can_be_set),
       cmocka_unit_test(a_recorded_run_gets_the_recorded_segments),
       cmocka_unit_test(peaks_and_sums_can_be_reset),

@@ -29,6 +29,7 @@ static struct live *slot_of(uint64_t address) {
     return &the.slots[at];
 }
 
+/* At most half full, tombstones too. False: no memory. */
 static bool grow(void) {
     if (2 * (the.used + 1) < the.count)
         return true;
@@ -62,6 +63,7 @@ static void keep(uint64_t address, uint64_t bytes) {
     pthread_mutex_unlock(&the.lock);
 }
 
+/* The bytes that were kept; unknown where none were. */
 static uint64_t drop(uint64_t address) {
     uint64_t bytes = RECORD_UNKNOWN64;
     pthread_mutex_lock(&the.lock);
@@ -122,7 +124,8 @@ static void given(const void *pointer, enum memory_kind kind, bool async) {
 enum { NOT_SUPPORTED = 801 }; /* cudaErrorNotSupported: there is no runtime behind us */
 
 #define EXPORT __attribute__((visibility("default")))
-/* name, parameters, arguments, what is told after it */
+/* NOLINTBEGIN(bugprone-macro-parentheses): parameters and arguments are lists
+ * name, parameters, arguments, what is told: a free before it happens, as another thread may be given the address. */
 #define TAKES(name, parameters, arguments, bytes, kind, async)                                     \
     EXPORT int name parameters;                                                                    \
     int name parameters {                                                                          \
@@ -142,6 +145,8 @@ enum { NOT_SUPPORTED = 801 }; /* cudaErrorNotSupported: there is no runtime behi
         given(pointer, kind, async);                                                               \
         return next arguments;                                                                     \
     }
+
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 TAKES(cudaMalloc, (void **pointer, size_t bytes), (pointer, bytes), bytes, MEMORY_DEVICE, false)
 TAKES(cudaMallocAsync, (void **pointer, size_t bytes, void *stream), (pointer, bytes, stream),

@@ -86,7 +86,7 @@ void capture_lost(uint32_t source, uint64_t count) {
 
 static void add_json(char *out, size_t room, const char *key, const char *value) {
     size_t used = strlen(out);
-    if (!value || used + 2 * strlen(value) + strlen(key) + 16 > room)
+    if (!value || used + 2 * strlen(value) + strlen(key) + 16 > room) /* 16: signs around them */
         return;
     used += (size_t)snprintf(out + used, room - used, "%s\"%s\":\"", used > 1 ? "," : "", key);
     for (; *value; value++) {
@@ -112,14 +112,16 @@ static void describe(void) {
         add_json(json, sizeof json, "host", host);
     for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++)
         add_json(json, sizeof json, kept[i], getenv(kept[i]));
-    strcat(json, "}");
+    size_t used = strlen(json); /* add_json has left room */
+    json[used] = '}';
+    json[used + 1] = '\0';
     sink_set_header(the.sink, atomic_load(&the.armed), json);
 }
 
 void capture_armed(uint64_t sources) {
     uint64_t before = atomic_fetch_or(&the.armed, sources);
     if ((before | sources) != before && capture_is_on())
-        describe(); /* in time, or else a note below says it */
+        describe(); /* until the header is out; then the records themselves tell */
 }
 
 bool capture_has(uint64_t sources) {

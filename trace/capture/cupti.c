@@ -11,10 +11,14 @@
 #include "decode.h"
 #include "vmm.h"
 
-enum { BUFFER_BYTES = 256 << 10, BUFFERS = 64 };
+enum {
+    BUFFER_BYTES = 256 << 10,
+    BUFFERS = 64,
+    USUAL_BYTES = 128 /* of a record, to guess their count */
+};
 
 static struct {
-#define X(name, type) __typeof__((type)0) name;
+#define X(name, type) __typeof__((type)0) name; /* NOLINT(bugprone-macro-parentheses) */
     CUPTI_REQUIRED(X)
     CUPTI_OPTIONAL(X)
 #undef X
@@ -26,8 +30,7 @@ static struct {
     atomic_bool armed;
     uint8_t *buffers; /* BUFFERS of them */
     atomic_bool taken[BUFFERS];
-    uint8_t
-        *emergency; /* filled by everyone and read by nobody: older CUPTI cannot do without one */
+    uint8_t *emergency; /* written by all, read by nobody: older CUPTI cannot do without one */
 } the;
 
 /* --- buffers --- */
@@ -58,7 +61,7 @@ static void complete(void *context, uint32_t stream, uint8_t *buffer, size_t byt
     if (decoded.bytes > 0)
         capture_add(decoded.records, decoded.bytes);
     if (decoded.lost_bytes + decoded.lost > 0)
-        capture_lost(CAPTURE_MEMORY, decoded.lost + decoded.lost_bytes / 128 + 1);
+        capture_lost(CAPTURE_MEMORY, decoded.lost + decoded.lost_bytes / USUAL_BYTES + 1);
     free(decoded.records);
     atomic_store(&the.taken[(size_t)(buffer - the.buffers) / BUFFER_BYTES], false);
 }

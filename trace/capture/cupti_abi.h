@@ -118,6 +118,9 @@ enum {
     VERSION_OVERHEAD3 = 22    /* OVERHEAD_CORRELATION */
 };
 
+/* members' values */
+enum { MEMORY2_ALLOCATION = 1 };
+
 /* results */
 enum { CUPTI_DONE = 0, CUPTI_LIMIT = 12, CUPTI_BAD_KIND = 21, CUPTI_TAKEN = 39 };
 
@@ -179,7 +182,6 @@ typedef void cupti_complete_fn(void *context, uint32_t stream, uint8_t *buffer, 
     X(cuptiSubscribe_v2,                                                                           \
       int (*)(void **, cupti_callback_fn *, void *, struct cupti_subscriber_params *))             \
     X(cuptiActivitySetAttribute, int (*)(int, size_t *, void *))                                   \
-    X(cuptiGetTimestamp, int (*)(uint64_t *))                                                      \
     X(cuptiGetResultString, int (*)(int, const char **))
 
 #endif

@@ -36,10 +36,11 @@ static void decode_memory(const struct decoder *d, const uint8_t *r) {
     bool has_pool =
         cupti_u32(r, AT_MEMORY2_ASYNC) != 0 && cupti_u64(r, AT_MEMORY2_POOL_ADDRESS) != 0;
     uint32_t pool_type = cupti_u32(r, AT_MEMORY2_POOL_TYPE);
-    bool imported = pool_type == 2;
+    bool imported = pool_type == POOL_IMPORTED;
     struct record_memory_pool m = {
-        .memory = {.head = {.type = cupti_u32(r, AT_MEMORY2_OPERATION) == 1 ? RECORD_ALLOC
-                                                                            : RECORD_FREE,
+        .memory = {.head = {.type = cupti_u32(r, AT_MEMORY2_OPERATION) == MEMORY2_ALLOCATION
+                                        ? RECORD_ALLOC
+                                        : RECORD_FREE,
                             .len8 = (uint16_t)((has_pool ? sizeof m : sizeof m.memory) / 8),
                             .t = cupti_u64(r, AT_MEMORY2_TIMESTAMP)},
                    .address = cupti_u64(r, AT_MEMORY2_ADDRESS),
@@ -82,7 +83,7 @@ static void decode_pool(const struct decoder *d, const uint8_t *r) {
 static void decode_device(const struct decoder *d, const uint8_t *r) {
     struct record_device v = {.head = HEAD(v, RECORD_DEVICE, RECORD_UNKNOWN64),
                               .device = cupti_u32(r, AT_DEVICE_ID),
-                              .flags = cupti_u8(r, AT_DEVICE_MIG) ? 2 : 0,
+                              .flags = cupti_u8(r, AT_DEVICE_MIG) ? DEVICE_MIG : 0,
                               .total_bytes = cupti_u64(r, AT_DEVICE_TOTAL),
                               .name = d->text(cupti_text(r, AT_DEVICE_NAME)),
                               .major = (uint16_t)cupti_u32(r, AT_DEVICE_MAJOR),

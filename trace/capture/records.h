@@ -72,9 +72,10 @@ struct record_clock {
     uint64_t monotonic, cupti;
 };
 
+enum device_flag { DEVICE_INTEGRATED = 1, DEVICE_MIG = 2 };
 struct record_device {
     struct record_head head;
-    uint32_t device, flags; /* 1: integrated, 2: MIG */
+    uint32_t device, flags;
     uint64_t total_bytes;
     uint32_t name;
     uint16_t major, minor;
@@ -145,6 +146,7 @@ struct record_memory_pool {
     uint32_t pool_type, exporter;
 };
 
+enum pool_type { POOL_LOCAL = 1, POOL_IMPORTED = 2 };
 enum pool_operation { POOL_CREATED = 1, POOL_DESTROYED = 2, POOL_TRIMMED = 3 };
 struct record_pool {
     struct record_head head;

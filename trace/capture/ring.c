@@ -11,8 +11,8 @@
 #include "records.h"
 
 struct ring {
-    _Atomic(uint64_t) head,
-        tail;        /* bytes ever put, ever taken; their difference is what is there */
+    /* bytes ever put, ever taken; their difference is what is there */
+    _Atomic(uint64_t) head, tail;
     uint64_t marked; /* of the flush thread */
     atomic_bool taken;
     uint32_t tid;

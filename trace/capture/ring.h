@@ -15,11 +15,12 @@ struct rings *rings_create(size_t ring_bytes, size_t thread_max);
 /* Copies the record (head.len8 * 8 bytes) into the calling thread's ring; head.tid is set here. False: dropped.
  * *pressing: the ring is half full, the flush thread is wanted now. */
 bool rings_put(struct rings *rings, struct record_head *record, bool *pressing);
-/* What is in the rings now, ring by ring, as whole records; `take` gets pieces that lie together. */
-void rings_mark(struct rings *rings); /* what is there now ... */
-void rings_drain(struct rings *rings, /* ... is taken, and nothing that came since */
-                 void (*take)(void *user, const uint8_t *bytes, size_t count), void *user);
+/* For the flush thread: what was there at rings_mark is taken by rings_drain, and nothing that came since: ring by ring,
+ * in pieces, which end within a record where a ring wraps around. */
+void rings_mark(struct rings *rings);
+void rings_drain(struct rings *rings, void (*take)(void *user, const uint8_t *bytes, size_t count),
+                 void *user);
 uint64_t rings_take_dropped(struct rings *rings); /* since the last call */
-uint32_t rings_tid(void);
+uint32_t rings_tid(void);                         /* of the calling thread, the system's */
 
 #endif

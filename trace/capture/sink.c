@@ -231,10 +231,6 @@ bool sink_is_open(const struct sink *s) {
     return s->file >= 0;
 }
 
-const char *sink_path(const struct sink *s) {
-    return s->path;
-}
-
 void sink_set_header(struct sink *s, uint64_t sources, const char *json) {
     pthread_mutex_lock(&s->lock);
     if (!s->has_header) {

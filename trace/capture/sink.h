@@ -20,11 +20,10 @@ void sink_set_header(struct sink *sink, uint64_t sources, const char *json);
 void sink_add(struct sink *sink, const uint8_t *records, size_t bytes);
 /* What is in the rings; then the block goes out. */
 void sink_flush(struct sink *sink, struct rings *rings);
-void sink_end(struct sink *sink, uint64_t dropped,
-              uint32_t reason); /* END, and the file is closed */
+/* END (`reason`: enum end_reason), and the file is closed. */
+void sink_end(struct sink *sink, uint64_t dropped, uint32_t reason);
 /* In a forked child: the file is the parent's. */
 void sink_forget(struct sink *sink);
 bool sink_is_open(const struct sink *sink);
-const char *sink_path(const struct sink *sink);
 
 #endif

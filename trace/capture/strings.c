@@ -2,6 +2,7 @@
 #include "strings.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
@@ -48,13 +49,13 @@ static uint32_t *slot_of(const struct strings *s, uint64_t hash, const char *tex
 }
 
 /* At most half full. */
-static int grow_slots(struct strings *s) {
+static bool grow_slots(struct strings *s) {
     if (s->slot_count > 2 * s->count + 2)
-        return 1;
+        return true;
     uint32_t count = s->slot_count ? 2 * s->slot_count : 256, *old = s->slots;
     uint32_t *slots = calloc(count, sizeof *slots);
     if (!slots)
-        return 0;
+        return false;
     s->slots = slots;
     s->slot_count = count;
     for (uint32_t i = 0; i < s->count; i++) {
@@ -62,9 +63,10 @@ static int grow_slots(struct strings *s) {
         *slot_of(s, e->hash, e->text, e->bytes) = i + 1;
     }
     free(old);
-    return 1;
+    return true;
 }
 
+/* Returns the id; 0: no memory. */
 static uint32_t add(struct strings *s, uint64_t hash, const char *text, size_t bytes) {
     if (s->count == s->room) {
         uint32_t room = s->room ? 2 * s->room : 256;
@@ -147,8 +149,8 @@ void strings_take_new(struct strings *s,
     uint32_t count = s->count;
     for (; s->taken < count; s->taken++) {
         struct entry e = s->entries[s->taken];
-        pthread_mutex_unlock(
-            &s->lock); /* the writer may wait for a disk; texts stay where they are */
+        /* the writer may wait for a disk; texts stay where they are */
+        pthread_mutex_unlock(&s->lock);
         take(user, s->taken + 1, e.text, e.bytes);
         pthread_mutex_lock(&s->lock);
     }

@@ -12,7 +12,7 @@ enum { STRINGS_LONGEST = 65536 }; /* bytes of one; what is longer is cut at a ch
 struct strings *strings_create(void); /* NULL: no memory */
 /* The text's id, from 1. NULL, the empty text, and no memory: 0. */
 uint32_t strings_id(struct strings *strings, const char *text);
-/* Of `count` wide characters' worth of text; what has no place in UTF-8 becomes '?'. */
+/* The same of a text of wchar_t, cut at 4,090 bytes of UTF-8; what has no place in UTF-8 becomes '?'. */
 uint32_t strings_id_wide(struct strings *strings, const void *wide);
 /* Calls `take` for each text that is new since the last call. */
 void strings_take_new(struct strings *strings,

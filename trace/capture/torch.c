@@ -40,7 +40,7 @@ static void load(void) {
         capture_armed(CAPTURE_TENSOR);
 }
 
-/* On `device`, and back. */
+/* The runtime is found; else what is asked for cannot be given. */
 static bool is_there(void) {
     pthread_once(&runtime.once, load);
     return runtime.take && runtime.give && runtime.get_device && runtime.set_device;
@@ -65,8 +65,8 @@ void *vramsim_torch_malloc(size_t bytes, int device, void *stream) {
     int before = device;
     if (!is_there() || runtime.get_device(&before) != 0)
         return NULL;
-    if (before != device)
-        runtime.set_device(device);
+    if (before != device && runtime.set_device(device) != 0)
+        return NULL;
     if (runtime.take(&pointer, bytes) != 0)
         pointer = NULL;
     if (before != device)
