@@ -7,8 +7,6 @@
 #include "error.h"
 #include "text.h"
 
-enum { MOST_STRINGS = 1 << 28 };
-
 bool capture_no_memory(struct capture_build *b) {
     return error_host_memory(b->err);
 }
@@ -50,12 +48,13 @@ bool capture_device_of(struct capture_build *b, uint32_t device, uint8_t *out) {
 
 /* --- what is told before all else --- */
 
-static bool take_string(struct capture_build *b, const uint8_t *at) {
+/* `most`: texts are numbered one after another, so an id is at most the number of records. */
+static bool take_string(struct capture_build *b, const uint8_t *at, size_t most) {
     struct record_string s;
     struct record_head head;
     memcpy(&s, at, sizeof s);
     memcpy(&head, at, sizeof head);
-    if (s.bytes > (size_t)head.len8 * 8 - sizeof s || s.id > MOST_STRINGS)
+    if (s.bytes > (size_t)head.len8 * 8 - sizeof s || s.id > most)
         return error_set(b->err, ERROR_BAD_INPUT, "text %u has %u bytes in a record of %u", s.id,
                          s.bytes, head.len8 * 8u);
     struct text text = {0};
@@ -98,7 +97,7 @@ static bool take_first(struct capture_build *b, const struct capture_records *re
         const struct capture_ref *ref = &records->refs.at[i];
         struct record_head head;
         memcpy(&head, ref->at, sizeof head);
-        if (head.type == RECORD_STRING && !take_string(b, ref->at))
+        if (head.type == RECORD_STRING && !take_string(b, ref->at, records->refs.count))
             return false;
         if ((head.type == RECORD_TENSOR_ALLOC || head.type == RECORD_TENSOR_FREE))
             b->has_tensors = true;
