@@ -172,7 +172,7 @@ setup_program() {
         began=$SECONDS
         touch "$setup_build/.stamp.new"
         if [ ! -x "$setup_build/bin/vramsim" ]; then
-            setup_say "building in $setup_build (once; some ten seconds) ..."
+            setup_say "building in $setup_build (once; a minute or so) ..."
         fi
         if setup_must_configure; then
             setup_configure release "$setup_build" -DVRAMSIM_TESTS=OFF

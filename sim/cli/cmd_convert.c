@@ -39,7 +39,9 @@ int cmd_convert(struct cli *cli) {
     struct source_result result;
     struct progress progress = {.what = "reading", .interrupted = cli->interrupted};
     if (!cli->output)
-        error_set(&err, ERROR_USAGE, "convert: where to? -o FILE");
+        error_set(
+            &err, ERROR_USAGE,
+            "convert: where to? -o FILE, which ends in .vrt, .json, .csv, .perfetto or .pickle");
     if (!cli->output || !writer_find(cli->format, cli->output, &err) ||
         !source_check_options(cli->files, cli->file_count, &cli->source, &err))
         return cli_fail(&err);

@@ -69,9 +69,12 @@ static const struct option options[] = {
      "allocator settings, as PYTORCH_ALLOC_CONF"},
     {OPT_ALLOCATOR, "--allocator", "NAME", " run render view validate dump replay convert compare ",
      "another allocator than PyTorch's own (vramsim allocators)"},
-    {OPT_OUTPUT, "-o", "FILE", " capture scenario run convert render ",
-     "where to (scenario: else standard output); .vrt .json .csv .perfetto .pickle say the format; "
-     "of render (repeatable): .png .svg .html .csv .json"},
+    {OPT_OUTPUT, "-o", "FILE", " render ",
+     "where to (repeatable); its ending is the kind: .png .svg .html .csv .json"},
+    {OPT_OUTPUT, "-o", "FILE", " run convert ",
+     "where to; its ending is the format: .vrt .json .csv .perfetto .pickle"},
+    {OPT_OUTPUT, "-o", "FILE", " scenario ", "where to, else standard output"},
+    {OPT_OUTPUT, "-o", "FILE", " capture ", "where to (vramsim.%h.%p.vrt)"},
     {OPT_FORMAT, "--format", "NAME", " run convert ",
      "the format of -o, whatever its name ends in"},
     {OPT_JSON, "--json", "FILE", " run validate info replay compare ",
@@ -112,9 +115,10 @@ static const struct option options[] = {
     {OPT_CALLS, "--calls", NULL, " capture ",
      "also by the CUDA runtime's entry points, as is done where there is no CUPTI"},
     {OPT_COLOUR, "--color", "WHEN", " run ", "auto, always, never"},
-    {OPT_TOLERANCE, "--tolerance", "PERCENT|SIZE", " validate compare ",
-     "allowed error (compare: growth) of peak allocated and reserved, e.g. 2%; of compare also "
-     "64MiB"},
+    {OPT_TOLERANCE, "--tolerance", "PERCENT", " validate ",
+     "allowed error of peak allocated and reserved, e.g. 2%"},
+    {OPT_TOLERANCE, "--tolerance", "PERCENT|SIZE", " compare ",
+     "allowed growth of peak allocated and reserved, e.g. 2%, 64MiB"},
     {OPT_MAX_REQUESTS, "--max-requests", "COUNT",
      " run render view validate dump replay convert compare ",
      "stop a scenario after so many requests (4,000,000)"},
@@ -148,11 +152,18 @@ void options_print(const struct command *command) {
         }
 }
 
-static const struct option *find(const char *name, size_t length) {
-    for (size_t i = 0; i < OPTION_COUNT; i++)
-        if (strlen(options[i].name) == length && memcmp(options[i].name, name, length) == 0)
-            return &options[i];
-    return NULL;
+/* The row of a command's own, where a name has several; else any of that name. */
+static const struct option *find(const char *name, size_t length, const struct command *command) {
+    const struct option *found = NULL;
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        const struct option *o = &options[i];
+        if (strlen(o->name) != length || memcmp(o->name, name, length) != 0)
+            continue;
+        if (takes(o, command))
+            return o;
+        found = o;
+    }
+    return found;
 }
 
 /* "2%", "2", "0.5%" in percent; "0.02" would be 0.02 %. */
@@ -396,7 +407,7 @@ static bool unknown_option(const struct cli *cli, const struct command *command,
     struct nearest nearest = {.word = arg, .length = length};
     char hint[NEAREST_HINT_BYTES];
     const char *value = equals ? equals + 1 : at + 1 < argc ? argv[at + 1] : "VALUE";
-    if (length > 2 && arg[1] == '-' && takes(find("--set", 5), command) &&
+    if (length > 2 && arg[1] == '-' && takes(find("--set", 5, command), command) &&
         is_parameter(find_scenario(argc, argv), cli, arg + 2, length - 2))
         return error_set(err, ERROR_USAGE,
                          "%s: unknown option '%s'; a parameter is given as --set %.*s=%s",
@@ -463,7 +474,7 @@ bool options_parse(struct cli *cli, const struct command *command, int argc, cha
         if (strcmp(arg, "-h") == 0)
             arg = "--help";
         const char *equals = strchr(arg, '=');
-        const struct option *o = find(arg, equals ? (size_t)(equals - arg) : strlen(arg));
+        const struct option *o = find(arg, equals ? (size_t)(equals - arg) : strlen(arg), command);
         if (!o || !takes(o, command))
             return unknown_option(cli, command, argc, argv, i, err);
         const char *value = equals ? equals + 1 : NULL;
@@ -477,6 +488,8 @@ bool options_parse(struct cli *cli, const struct command *command, int argc, cha
             return false;
     }
     if (!cli->help && cli->file_count < command->files_min)
-        return error_set(err, ERROR_USAGE, "usage: vramsim %s", command->usage);
+        return error_set(err, ERROR_USAGE,
+                         "%s: a file is missing; usage: vramsim %s (vramsim %s --help)",
+                         command->name, command->usage, command->name);
     return check_settings(cli, err) && check_endings(cli, err);
 }

@@ -1,5 +1,5 @@
 try --help
 try --version
-for command in run view validate info dump devices; do
+for command in run view render validate compare info replay convert capture dump devices; do
     try $command --help
 done

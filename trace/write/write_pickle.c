@@ -93,7 +93,7 @@ static bool write(const struct timeline *tl, struct text *out, struct text *loss
         return error_set(
             err, ERROR_BAD_INPUT,
             "a snapshot is made of addresses, blocks and segments, and this source does "
-            "not tell its %s",
+            "not tell its %s; .vrt, .json, .csv and .perfetto need none of them",
             !(tl->has & TIMELINE_HAS_ADDRESS)       ? "addresses"
             : !(tl->has & TIMELINE_HAS_BLOCK_BYTES) ? "blocks' sizes"
                                                     : "segments");
