@@ -9,6 +9,7 @@
 #include "again.h"
 #include "app.h"
 #include "error.h"
+#include "file.h"
 #include "loader.h"
 #include "sdl_window.h"
 #include "timeline.h"
@@ -92,11 +93,6 @@ static void tell(struct session *s, enum app_notice_kind kind, const char *text)
     if (kind == NOTICE_READING)
         loader_progress(s->loader, &notice.done, &notice.total);
     app_set_notice(s->shown.app, &notice);
-}
-
-static const char *name_of(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
 }
 
 /* What is still being read is given up. */
@@ -302,7 +298,7 @@ static bool fail(struct session *s, const struct error *failed, struct error *er
         return true;
     }
     if (failed->code == ERROR_INTERRUPTED) {
-        tell(s, NOTICE_CANCELLED, name_of(s->files.path[0]));
+        tell(s, NOTICE_CANCELLED, file_base(s->files.path[0]));
         return true;
     }
     if (!s->has_run && !s->quiet) {
@@ -318,7 +314,7 @@ static bool look_at_loader(struct session *s, struct error *err) {
     uint64_t done, total;
     if (!loader_progress(s->loader, &done, &total)) {
         if (!s->quiet)
-            tell(s, NOTICE_READING, name_of(s->files.path[0]));
+            tell(s, NOTICE_READING, file_base(s->files.path[0]));
         return true;
     }
     struct loaded loaded = {0};

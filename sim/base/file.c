@@ -44,6 +44,11 @@ static bool read_stream(FILE *f, const char *path, size_t limit, char **data, si
     return true;
 }
 
+const char *file_base(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 bool file_read(const char *path, size_t limit, char **data, size_t *length, struct error *err) {
     struct stat st;
     if (stat(path, &st) != 0)

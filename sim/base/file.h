@@ -11,6 +11,8 @@
 
 struct error;
 
+/* What follows the last slash of a path: in it. */
+const char *file_base(const char *path);
 /* Reads at most `limit` bytes (more: ERROR_LIMIT). *data is xalloc'ed, NUL-terminated beyond *length; the caller
  * frees it with xfree. A directory or a missing file is ERROR_IO_READ. */
 bool file_read(const char *path, size_t limit, char **data, size_t *length, struct error *err);

@@ -5,6 +5,7 @@
 
 #include "cli.h"
 #include "facts.h"
+#include "file.h"
 #include "importer.h"
 #include "ranks.h"
 #include "ranks_report.h"
@@ -23,7 +24,7 @@ static uint64_t digits_at(const char *at) {
 
 /* "rank3.pickle", "snapshot_rank-12_step4.json.gz"; without that word the last number of the name. */
 static uint64_t number_in_name(const char *path) {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *name = file_base(path);
     const char *word = strstr(name, "rank");
     if (word) {
         word += strlen("rank");

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "app_state.h"
+#include "file.h"
 #include "label.h"
 #include "text.h"
 #include "timeline.h"
@@ -161,13 +162,11 @@ void app_title(struct app *app, char *out, unsigned out_bytes) {
     struct lod_state s;
     lod_state_at(&app->a.lod, app->cursor, &s);
     const char *name = timeline_text(app->a.tl, app->a.tl->title);
-    const char *slash = strrchr(name, '/');
     if (app->notice.kind == NOTICE_READING && app->a.lod.moments == 1) {
-        snprintf(out, out_bytes, "vramsim: %.80s: %.40s", slash ? slash + 1 : name,
+        snprintf(out, out_bytes, "vramsim: %.80s: %.40s", file_base(name),
                  app_text(app, TEXT_READING));
         return;
     }
-    snprintf(out, out_bytes, "vramsim: %.80s: %u of %u events, %llu bytes",
-             slash ? slash + 1 : name, app->cursor, app->a.lod.moments - 1,
-             (unsigned long long)s.total);
+    snprintf(out, out_bytes, "vramsim: %.80s: %u of %u events, %llu bytes", file_base(name),
+             app->cursor, app->a.lod.moments - 1, (unsigned long long)s.total);
 }

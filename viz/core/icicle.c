@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "file.h"
 #include "frames.h"
 #include "sort.h"
 #include "text.h"
@@ -69,10 +70,10 @@ static bool add_stack(struct reading *r, const struct timeline_block *b) {
     uint32_t node = 0, frames = frames_useful_count(r->tl, b->stack);
     for (uint32_t i = frames; i-- > 0;) {
         const struct timeline_frame *frame = frames_useful(r->tl, b->stack, i);
-        const char *file = timeline_text(r->tl, frame->file), *slash = strrchr(file, '/');
+        const char *file = timeline_text(r->tl, frame->file);
         r->text.length = 0;
-        text_format(&r->text, "%s %s:%u", timeline_text(r->tl, frame->function),
-                    slash ? slash + 1 : file, frame->line);
+        text_format(&r->text, "%s %s:%u", timeline_text(r->tl, frame->function), file_base(file),
+                    frame->line);
         if (r->text.failed || !descend(r, text_get(&r->text), r->text.length, b, &node))
             return false;
     }

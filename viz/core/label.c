@@ -9,6 +9,10 @@ const char *label_bytes(uint64_t bytes, char out[LABEL_BYTES]) {
     return units_format_bytes(bytes, out);
 }
 
+const char *label_bytes_or_dash(uint64_t bytes, char out[LABEL_BYTES]) {
+    return bytes ? label_bytes(bytes, out) : "-";
+}
+
 const char *label_bytes_short(uint64_t bytes, char out[LABEL_BYTES]) {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     double value = (double)bytes;

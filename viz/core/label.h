@@ -7,6 +7,8 @@
 enum { LABEL_BYTES = 64 };
 
 const char *label_bytes(uint64_t bytes, char out[LABEL_BYTES]);
+/* The same; of 0: "-" */
+const char *label_bytes_or_dash(uint64_t bytes, char out[LABEL_BYTES]);
 /* "129 MiB", "29.1 GiB": where there is little room. */
 const char *label_bytes_short(uint64_t bytes, char out[LABEL_BYTES]);
 /* "54.42 GiB (58,432,610,304)" */

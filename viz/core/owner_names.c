@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "file.h"
 #include "frames.h"
 #include "text.h"
 #include "timeline.h"
@@ -107,9 +108,9 @@ static bool is_wrapper(const char *function) {
 
 static void add_frame(const struct timeline *tl, const struct timeline_frame *frame,
                       struct text *out) {
-    const char *file = timeline_text(tl, frame->file), *slash = strrchr(file, '/');
+    const char *file = timeline_text(tl, frame->file);
     text_format(out, "%s%s %s:%u", out->length ? "  <  " : "", timeline_text(tl, frame->function),
-                slash ? slash + 1 : file, frame->line);
+                file_base(file), frame->line);
 }
 
 static void describe_stack(const struct timeline *tl, uint32_t stack, struct text *out) {

@@ -14,7 +14,7 @@ void owner_tree_fini(struct owner_tree *tree) {
     array_fini(&tree->open);
     for (int i = 0; i < OWNER_TREE_LEVELS; i++) {
         array_fini(&tree->inner[i].rows);
-        array_fini(&tree->inner[i].slots);
+        key_index_fini(&tree->inner[i].index);
         array_fini(&tree->sets[i].ids);
     }
 }

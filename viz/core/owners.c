@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "error.h"
+#include "sort.h"
 #include "timeline.h"
 
 bool owners_init(struct owners *owners, const struct timeline *tl, struct error *err) {
@@ -16,7 +17,7 @@ bool owners_init(struct owners *owners, const struct timeline *tl, struct error 
 void owners_fini(struct owners *owners) {
     owner_names_fini(&owners->names);
     array_fini(&owners->rows);
-    array_fini(&owners->slots);
+    key_index_fini(&owners->index);
 }
 
 enum owner_grouping owners_default(const struct timeline *tl) {
@@ -85,41 +86,16 @@ bool owners_key_of(struct owners *owners, enum owner_grouping grouping, uint32_t
     return true;
 }
 
-static size_t slot_of(const struct owners *owners, uint64_t key) {
-    uint64_t hash = key * UINT64_C(0x9e3779b97f4a7c15);
-    size_t mask = owners->slots.count - 1;
-    size_t at = (size_t)(hash >> 32) & mask;
-    while (owners->slots.at[at] != 0 &&
-           array_at(&owners->rows, owners->slots.at[at] - 1)->key != key)
-        at = (at + 1) & mask;
-    return at;
-}
-
-/* Keeps the table at most half full; a power of two. */
-static bool grow_slots(struct owners *owners) {
-    if (owners->slots.count > 2 * owners->rows.count + 2)
-        return true;
-    size_t count = owners->slots.count ? 2 * owners->slots.count : 64;
-    if (!array_reserve(&owners->slots, count))
-        return false;
-    owners->slots.count = count;
-    memset(owners->slots.at, 0, count * sizeof *owners->slots.at);
-    for (size_t i = 0; i < owners->rows.count; i++)
-        owners->slots.at[slot_of(owners, owners->rows.at[i].key)] = (uint32_t)i + 1;
-    return true;
-}
-
 static struct owner_row *row_of(struct owners *owners, uint64_t key, uint32_t block) {
-    if (!grow_slots(owners))
+    uint32_t at;
+    if (!key_index_add(&owners->index, key, &at))
         return NULL;
-    size_t at = slot_of(owners, key);
-    if (owners->slots.at[at] == 0) {
+    if (at == owners->rows.count) {
         struct owner_row row = {.key = key, .oldest = block};
         if (!array_push(&owners->rows, row))
             return NULL;
-        owners->slots.at[at] = (uint32_t)owners->rows.count;
     }
-    return array_at(&owners->rows, owners->slots.at[at] - 1);
+    return array_at(&owners->rows, at);
 }
 
 static bool add_block(struct owners *owners, uint32_t block) {
@@ -163,48 +139,33 @@ static uint64_t order_value(const struct owners *owners, const struct owner_row 
     return 0;
 }
 
-static bool comes_first(const struct owners *owners, const struct owner_row *x,
-                        const struct owner_row *y, enum owner_order order, bool falling) {
-    uint64_t a = order_value(owners, x, order), b = order_value(owners, y, order);
-    if (a != b)
-        return falling ? a > b : a < b;
-    if (x->bytes != y->bytes)
-        return x->bytes > y->bytes;
-    return x->key < y->key;
-}
+struct row_order {
+    const struct owners *owners;
+    enum owner_order order;
+    bool falling;
+};
 
-/* A heap sort: qsort has nowhere to say what the order is. */
-static void sift(struct owners *owners, size_t at, size_t count, enum owner_order order,
-                 bool falling) {
-    struct owner_row *rows = owners->rows.at;
-    for (size_t child = 2 * at + 1; child < count; at = child, child = 2 * at + 1) {
-        if (child + 1 < count &&
-            comes_first(owners, &rows[child], &rows[child + 1], order, falling))
-            child++;
-        if (!comes_first(owners, &rows[at], &rows[child], order, falling))
-            return;
-        struct owner_row row = rows[at];
-        rows[at] = rows[child];
-        rows[child] = row;
-    }
+static int compare_rows(const void *x, const void *y, const void *user) {
+    const struct row_order *o = user;
+    const struct owner_row *a = x, *b = y;
+    uint64_t first = order_value(o->owners, a, o->order),
+             second = order_value(o->owners, b, o->order);
+    if (first != second)
+        return (first < second) == o->falling ? 1 : -1;
+    if (a->bytes != b->bytes)
+        return a->bytes < b->bytes ? 1 : -1;
+    return (a->key > b->key) - (a->key < b->key);
 }
 
 void owners_sort(struct owners *owners, enum owner_order order, bool falling) {
-    size_t count = owners->rows.count;
-    for (size_t i = count / 2; i-- > 0;)
-        sift(owners, i, count, order, falling);
-    for (size_t i = count; i-- > 1;) {
-        struct owner_row row = owners->rows.at[0];
-        owners->rows.at[0] = owners->rows.at[i];
-        owners->rows.at[i] = row;
-        sift(owners, 0, i, order, falling);
-    }
+    const struct row_order by = {owners, order, falling};
+    sort_items(owners->rows.at, owners->rows.count, sizeof *owners->rows.at, compare_rows, &by);
 }
 
 bool owners_read(struct owners *owners, enum owner_grouping grouping, const struct live_set *set) {
     owners->grouping = grouping;
     array_clear(&owners->rows);
-    array_clear(&owners->slots);
+    key_index_clear(&owners->index);
     owners->total_bytes = owners->total_count = 0;
     for (size_t i = 0; i < set->ids.count; i++)
         if (!add_block(owners, set->ids.at[i])) {

@@ -11,6 +11,7 @@
 
 #include "array.h"
 #include "i18n.h"
+#include "key_index.h"
 #include "live.h"
 #include "owner_names.h"
 
@@ -48,7 +49,7 @@ struct owners {
     struct owner_names names;
     enum owner_grouping grouping;
     ARRAY(struct owner_row) rows;
-    ARRAY(uint32_t) slots; /* hash table: 0 free, else row + 1 */
+    struct key_index index; /* key -> row, as it was before sorting */
     uint64_t total_bytes;
     uint32_t total_count;
 };

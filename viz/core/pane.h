@@ -44,6 +44,8 @@ extern const struct pane_ops *const panes_tabs[];
 
 /* The place of a tab: that of the tabs while it is the open one, else no size. */
 const struct rect *panes_tab_place(const struct app *app, const struct pane_ops *tab);
+/* The whole of a tab that is a table. */
+void panes_draw_table(struct app *app, struct draw_list *list, const struct pane_ops *tab);
 int panes_tab_index(const struct pane_ops *tab); /* -1: not a tab */
 /* The topmost pane at a point; NULL: none. */
 const struct pane_ops *panes_at(const struct app *app, int x, int y);

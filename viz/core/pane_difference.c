@@ -121,10 +121,6 @@ static const char *exact_cell(const struct difference_row *r, int column, char o
     return out;
 }
 
-static const char *or_dash(uint64_t bytes, char out[TABLE_CELL]) {
-    return bytes ? label_bytes(bytes, out) : "-";
-}
-
 /* "12 (+3)" */
 static const char *blocks_cell(const struct difference_row *r, char out[TABLE_CELL]) {
     char now[LABEL_BYTES], by[LABEL_BYTES];
@@ -140,12 +136,8 @@ static const char *blocks_cell(const struct difference_row *r, char out[TABLE_CE
 
 static const char *cell(struct app *app, size_t row, int column, bool exact, char out[TABLE_CELL]) {
     const struct difference_row *r = row_of(app, row);
-    char figure[LABEL_BYTES];
-    if (column == NAME && row == TABLE_REST) {
-        snprintf(out, TABLE_CELL, "%.80s (%s)", app_text(app, TEXT_OTHERS),
-                 label_count(r->group, figure));
-        return out;
-    }
+    if (column == NAME && row == TABLE_REST)
+        return table_rest_name(app, r->group, out);
     if (column == NAME)
         return difference_name(&app->difference.sums, r);
     if (column == KIND)
@@ -156,21 +148,16 @@ static const char *cell(struct app *app, size_t row, int column, bool exact, cha
     case DELTA:
         return r->now == r->then ? "-" : label_difference(r->now, r->then, out);
     case NOW:
-        return or_dash(r->now, out);
+        return label_bytes_or_dash(r->now, out);
     case THEN:
-        return or_dash(r->then, out);
+        return label_bytes_or_dash(r->then, out);
     case ADDED:
-        return or_dash(r->added, out);
+        return label_bytes_or_dash(r->added, out);
     case REMOVED:
-        return or_dash(r->removed, out);
+        return label_bytes_or_dash(r->removed, out);
     default:
         return blocks_cell(r, out);
     }
-}
-
-static const char *file_of(const struct track *track) {
-    const char *name = timeline_text(track->tl, track->tl->title), *slash = strrchr(name, '/');
-    return slash ? slash + 1 : name;
 }
 
 /* "module, mark > cursor: +1.25 GiB" */
@@ -183,8 +170,8 @@ static const char *title(struct app *app, char out[TABLE_CELL]) {
     bool marked = then.track == now.track;
     snprintf(out, TABLE_CELL, "%.40s, %.60s > %.60s: %s",
              app_text(app, owners_title(app->grouping)),
-             marked ? app_text(app, TEXT_MARK) : file_of(then.track),
-             marked ? app_text(app, TEXT_CURSOR) : file_of(now.track),
+             marked ? app_text(app, TEXT_MARK) : track_name(then.track),
+             marked ? app_text(app, TEXT_CURSOR) : track_name(now.track),
              label_difference(total->now, total->then, figure));
     return out;
 }
@@ -212,9 +199,7 @@ static const struct table_ops table = {.columns = columns,
                                        .sort = sort};
 
 static void draw(struct app *app, struct draw_list *list) {
-    const struct rect *r = place(app);
-    draw_rect(list, r->x, r->y, r->w, r->h, app_theme(app)->panel);
-    table_draw(app, list, r, &table, &app->tables[panes_tab_index(&pane_difference)]);
+    panes_draw_table(app, list, &pane_difference);
 }
 
 const struct pane_ops pane_difference = {.name = "difference",

@@ -52,20 +52,15 @@ static void add_item(const struct app *app, const struct track *track,
             text_format(out, "  %s", names[i]);
 }
 
-static const char *file_of(const struct track *track) {
-    const char *name = timeline_text(track->tl, track->tl->title), *slash = strrchr(name, '/');
-    return slash ? slash + 1 : name;
-}
-
 void app_copy_divergence(struct app *app, struct text *out) {
     const struct request_match *match = app_match(app);
     if (!match || match->kind == ALIGNMENT_NONE_DIFFERS)
         return;
     text_format(out, "%s: %s\n", app_text(app, TEXT_FIRST_DIFFERENCE),
                 app_text(app, kind_text(match->kind)));
-    text_format(out, "%s: ", file_of(&app->a));
+    text_format(out, "%s: ", track_name(&app->a));
     add_item(app, &app->a, &match->first, out);
-    text_format(out, "\n%s: ", file_of(&app->b));
+    text_format(out, "\n%s: ", track_name(&app->b));
     add_item(app, &app->b, &match->second, out);
     text_add(out, "\n");
 }

@@ -181,9 +181,7 @@ static bool tip(struct app *app, int x, int y, struct tip *out) {
 }
 
 static void draw(struct app *app, struct draw_list *list) {
-    const struct rect *r = place(app);
-    draw_rect(list, r->x, r->y, r->w, r->h, app_theme(app)->panel);
-    table_draw(app, list, r, &table, state_of(app));
+    panes_draw_table(app, list, &pane_events);
 }
 
 const struct pane_ops pane_events = {.name = "events",

@@ -188,7 +188,6 @@ static void draw_overlay_key(struct legend *l, int bottom) {
     char text[LABEL_BYTES];
     draw_rect(l->list, l->x + app_px(app, 2), l->y + l->row / 2 - 1, app_px(app, 15),
               app_px(app, 2), app_theme(app)->overlay);
-    const char *name = timeline_text(app->b.tl, app->b.tl->title), *slash = strrchr(name, '/');
     int y = l->y + (l->row - app_line(app)) / 2, left = l->x + app_px(app, 22);
     enum level level = app->strip.level;
     const char *figure = level_known(&app->b, level)
@@ -197,9 +196,9 @@ static void draw_overlay_key(struct legend *l, int bottom) {
     int width = app_draw_right(app, l->list, l->right, y, app_theme(app)->ink, figure);
     char shown[200], both[300];
     snprintf(both, sizeof both, "%.60s: %.200s", app_text(app, level_text(level)),
-             slash ? slash + 1 : name);
+             track_name(&app->b));
     if (level == LEVEL_ALLOCATED) /* what the heading is too */
-        snprintf(both, sizeof both, "%.200s", slash ? slash + 1 : name);
+        snprintf(both, sizeof both, "%.200s", track_name(&app->b));
     font_shorten(app->font, both, l->right - width - left - app_px(app, 8), app_size(app), false,
                  shown, sizeof shown);
     app_draw_text(app, l->list, left, y, app_theme(app)->ink, shown);

@@ -63,13 +63,6 @@ static const char *age_of(struct app *app, const struct owner_row *row, bool exa
     return out;
 }
 
-static const char *rest_name(struct app *app, char out[TABLE_CELL]) {
-    char figure[LABEL_BYTES];
-    snprintf(out, TABLE_CELL, "%.80s (%s)", app_text(app, TEXT_OTHERS),
-             label_count(app->owners_rest.key, figure));
-    return out;
-}
-
 static const char *exact_cell(const struct owner_row *r, uint64_t total, int column,
                               char out[TABLE_CELL]) {
     uint64_t value = column == BYTES     ? r->bytes
@@ -114,7 +107,7 @@ static const char *name_of(struct app *app, const struct owner_node *node, bool 
 static const char *cell(struct app *app, size_t row, int column, bool exact, char out[TABLE_CELL]) {
     const struct owner_row *r = row_of(app, row);
     if (column == NAME)
-        return row == TABLE_REST ? rest_name(app, out)
+        return row == TABLE_REST ? table_rest_name(app, (size_t)app->owners_rest.key, out)
                                  : name_of(app, &app->owner_tree.nodes.at[row], exact, out);
     if (column == AGE)
         return age_of(app, r, exact, out);
@@ -233,9 +226,7 @@ static const struct table_ops table = {.columns = columns,
                                        .sort = sort};
 
 static void draw(struct app *app, struct draw_list *list) {
-    const struct rect *r = place(app);
-    draw_rect(list, r->x, r->y, r->w, r->h, app_theme(app)->panel);
-    table_draw(app, list, r, &table, &app->tables[panes_tab_index(&pane_owners)]);
+    panes_draw_table(app, list, &pane_owners);
 }
 
 /* With Ctrl a click lights what the row holds. */

@@ -88,9 +88,7 @@ static const struct table_ops table = {.columns = columns,
                                        .marked = marked};
 
 static void draw(struct app *app, struct draw_list *list) {
-    const struct rect *r = place(app);
-    draw_rect(list, r->x, r->y, r->w, r->h, app_theme(app)->panel);
-    table_draw(app, list, r, &table, state_of(app));
+    panes_draw_table(app, list, &pane_parameters);
 }
 
 static bool change(struct app *app, size_t row, enum parameter_step step, bool up) {

@@ -101,31 +101,23 @@ static const char *exact_cell(const struct range_row *r, int column, char out[TA
     return out;
 }
 
-static const char *or_dash(uint64_t bytes, char out[TABLE_CELL]) {
-    return bytes ? label_bytes(bytes, out) : "-";
-}
-
 static const char *cell(struct app *app, size_t row, int column, bool exact, char out[TABLE_CELL]) {
     const struct range_row *r = row_of(app, row);
-    char figure[LABEL_BYTES];
-    if (column == NAME && row == TABLE_REST) {
-        snprintf(out, TABLE_CELL, "%.80s (%s)", app_text(app, TEXT_OTHERS),
-                 label_count(r->group, figure));
-        return out;
-    }
+    if (column == NAME && row == TABLE_REST)
+        return table_rest_name(app, r->group, out);
     if (column == NAME)
         return range_sums_name(&app->range.sums, r);
     if (exact)
         return exact_cell(r, column, out);
     switch (column) {
     case ALLOCATED:
-        return or_dash(r->allocated, out);
+        return label_bytes_or_dash(r->allocated, out);
     case FREED:
-        return or_dash(r->freed, out);
+        return label_bytes_or_dash(r->freed, out);
     case LEAKED:
-        return or_dash(r->leaked, out);
+        return label_bytes_or_dash(r->leaked, out);
     case MOST:
-        return or_dash(r->max, out);
+        return label_bytes_or_dash(r->max, out);
     case CHURN:
         if (range_sums_churn(r) <= 0)
             return "-";
@@ -179,9 +171,7 @@ static const struct table_ops table = {.columns = columns,
                                        .sort = sort};
 
 static void draw(struct app *app, struct draw_list *list) {
-    const struct rect *r = place(app);
-    draw_rect(list, r->x, r->y, r->w, r->h, app_theme(app)->panel);
-    table_draw(app, list, r, &table, &app->tables[panes_tab_index(&pane_range)]);
+    panes_draw_table(app, list, &pane_range);
 }
 
 const struct pane_ops pane_range = {.name = "range",

@@ -5,6 +5,7 @@
 
 #include "app_state.h"
 #include "error.h"
+#include "file.h"
 #include "input.h"
 #include "label.h"
 #include "pane.h"
@@ -24,11 +25,6 @@ static struct rect row_rect(const struct app *app, size_t row) {
     int bottom = r->y + (int)(row + 1) * r->h / (int)count(app);
     return (struct rect){app->layout.plot.x, top, app->layout.plot.w,
                          bottom - top - app_px(app, 2)};
-}
-
-static const char *file_of(const struct timeline *tl) {
-    const char *name = timeline_text(tl, tl->title), *slash = strrchr(name, '/');
-    return slash ? slash + 1 : name;
 }
 
 /* One scale for all: the rows compare. */
@@ -68,7 +64,11 @@ static void draw_words(struct app *app, struct draw_list *list, size_t row, cons
     char text[200], shown[200], figure[LABEL_BYTES];
     bool first = row == app->rows->first, second = row == app->rows->second;
     int size = app_small(app), pad = app_px(app, 4), line = font_line(app->font, size);
-    snprintf(text, sizeof text, "%s%.160s", first ? "1  " : second ? "2  " : "", file_of(t->tl));
+    snprintf(text, sizeof text, "%s%.160s",
+             first    ? "1  "
+             : second ? "2  "
+                      : "",
+             file_base(timeline_text(t->tl, t->tl->title)));
     font_shorten(app->font, text, r->w / 2, size, first || second, shown, sizeof shown);
     int w = font_width(app->font, shown, strlen(shown), size, first || second);
     draw_rect(list, r->x, r->y, w + 2 * pad, line, (theme->plot & 0xffffff) | 0xc0000000);

@@ -278,13 +278,10 @@ static void draw_below(struct app *app, struct draw_list *list) {
     draw_one(app, list, &b, &app->layers[1]);
     const struct plot_frame *const frames[2] = {&a, &b};
     struct plates plates[2] = {{.bounds = &upper}, {.bounds = &lower}};
-    for (int i = 0; i < 2; i++) {
-        const struct timeline *tl = frames[i]->track->tl;
-        const char *name = timeline_text(tl, tl->title), *slash = strrchr(name, '/');
+    for (int i = 0; i < 2; i++)
         plates_draw(app, list, &plates[i], upper.x + app_px(app, 8),
                     frames[i]->rect->y + app_px(app, 6), app_theme(app)->ink, true,
-                    slash ? slash + 1 : name);
-    }
+                    track_name(frames[i]->track));
     draw_cursor(app, list);
     draw_marks(app, list, &a, &plates[0]);
     name_capacity(app, list, &b, &plates[1]);

@@ -36,3 +36,9 @@ const struct pane_ops *panes_at(const struct app *app, int x, int y) {
             found = panes[i];
     return found;
 }
+
+void panes_draw_table(struct app *app, struct draw_list *list, const struct pane_ops *tab) {
+    const struct rect *r = tab->place(app);
+    draw_rect(list, r->x, r->y, r->w, r->h, app_theme(app)->panel);
+    table_draw(app, list, r, tab->table, &app->tables[panes_tab_index(tab)]);
+}

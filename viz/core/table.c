@@ -175,6 +175,12 @@ static void draw_rows(struct painter *p, int bottom, struct table_state *state) 
         draw_row(p, TABLE_REST);
 }
 
+const char *table_rest_name(struct app *app, size_t rows, char out[TABLE_CELL]) {
+    char figure[LABEL_BYTES];
+    snprintf(out, TABLE_CELL, "%.80s (%s)", app_text(app, TEXT_OTHERS), label_count(rows, figure));
+    return out;
+}
+
 void table_draw(struct app *app, struct draw_list *list, const struct rect *place,
                 const struct table_ops *ops, struct table_state *state) {
     struct painter p = {.app = app,

@@ -69,6 +69,8 @@ struct table_state {
 
 void table_draw(struct app *app, struct draw_list *list, const struct rect *place,
                 const struct table_ops *ops, struct table_state *state);
+/* "others (12)": what TABLE_REST is called. */
+const char *table_rest_name(struct app *app, size_t rows, char out[TABLE_CELL]);
 /* A wheel, a motion, a press inside `place`. */
 bool table_input(struct app *app, const struct input *in, const struct rect *place,
                  const struct table_ops *ops, struct table_state *state);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "error.h"
+#include "file.h"
 #include "timeline.h"
 
 static bool build_lanes(struct track *track) {
@@ -56,6 +57,10 @@ void track_fini(struct track *track) {
     owners_fini(&track->owners);
     for (int i = 0; i < TRACK_LANES; i++)
         array_fini(&track->lanes[i]);
+}
+
+const char *track_name(const struct track *track) {
+    return file_base(timeline_text(track->tl, track->tl->title));
 }
 
 uint32_t track_peak(const struct track *track) {

@@ -36,6 +36,8 @@ struct track {
     bool allocated_known, reserved_known; /* reserved: or what is used of the device */
 };
 
+/* The file's name, without its folders. */
+const char *track_name(const struct track *track);
 bool track_build(struct track *track, const struct timeline *tl, uint8_t device, struct error *err);
 void track_fini(struct track *track);
 /* The first moment of the highest total. */

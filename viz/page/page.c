@@ -294,10 +294,9 @@ static void add_marks(const struct page_track *page, struct text *out) {
 static bool add_track(const struct page_track *page, struct text *out) {
     const struct track *track = page->track;
     const struct timeline *tl = track->tl;
-    const char *title = timeline_text(tl, tl->title), *slash = strrchr(title, '/');
     bool has_device = track->device < tl->devices.count;
     text_add(out, "{\"name\":");
-    add_string(out, slash ? slash + 1 : title);
+    add_string(out, track_name(track));
     add_member(out, "device",
                has_device ? timeline_text(tl, tl->devices.at[track->device].name) : "");
     add_member(out, "framework", timeline_text(tl, tl->framework));
