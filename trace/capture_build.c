@@ -1,7 +1,6 @@
 /* capture_build.c: see capture_records.h: one record after another, in the order of their times. */
 #include "capture_build.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "error.h"
@@ -11,19 +10,9 @@ bool capture_no_memory(struct capture_build *b) {
     return error_host_memory(b->err);
 }
 
-uint32_t capture_event(struct capture_build *b, enum event_kind kind, uint8_t device, uint32_t ref,
-                       uint64_t address, uint64_t bytes, uint16_t stream) {
-    struct timeline_event event = {.time_ns = b->now,
-                                   .bytes = bytes,
-                                   .address = address,
-                                   .ref = ref,
-                                   .stream = stream,
-                                   .kind = (uint8_t)kind,
-                                   .device = device};
-    uint32_t index = timeline_add_event(b->tl, &event);
-    if (index == TIMELINE_NONE)
-        capture_no_memory(b);
-    return index;
+uint32_t capture_phase(const struct capture_build *b) {
+    const struct emit_device *first = &b->emit.devices[0];
+    return first->open_phases.count > 0 ? *array_last(&first->open_phases) : TIMELINE_NONE;
 }
 
 bool capture_stream(struct capture_build *b, uint64_t handle, uint16_t *stream) {
@@ -145,31 +134,18 @@ static bool take_push(struct capture_build *b, const uint8_t *at) {
     memcpy(&push, at, sizeof push);
     if (push.domain != 0 || (b->main_tid != 0 && push.head.tid != b->main_tid))
         return true;
-    uint32_t parent = b->open.count > 0 ? *array_last(&b->open) : TIMELINE_NONE;
-    if (b->open.count >= UINT16_MAX)
-        return true;
-    struct timeline_phase phase = {.name = capture_string(b, push.name),
-                                   .end_event = TIMELINE_NONE,
-                                   .parent = parent,
-                                   .depth = (uint16_t)b->open.count};
-    uint32_t ref = timeline_add_phase(b->tl, &phase);
-    if (ref == TIMELINE_NONE || !array_push(&b->open, ref))
-        return capture_no_memory(b);
-    uint32_t event = capture_event(b, EVENT_PHASE_BEGIN, 0, ref, 0, 0, 0);
-    b->tl->phases.at[ref].begin_event = event;
+    uint32_t phase;
     b->tl->has |= TIMELINE_HAS_PHASE;
-    return event != TIMELINE_NONE;
+    return emit_phase_begin(&b->emit, b->now, 0, capture_string(b, push.name), &phase);
 }
 
 static bool take_pop(struct capture_build *b, const uint8_t *at) {
     struct record_pop pop;
     memcpy(&pop, at, sizeof pop);
-    if (pop.domain != 0 || b->open.count == 0 || (b->main_tid != 0 && pop.head.tid != b->main_tid))
-        return true;
-    uint32_t ref = array_pop(&b->open);
-    uint32_t event = capture_event(b, EVENT_PHASE_END, 0, ref, 0, 0, 0);
-    b->tl->phases.at[ref].end_event = event;
-    return event != TIMELINE_NONE;
+    uint32_t phase = capture_phase(b);
+    return pop.domain != 0 || phase == TIMELINE_NONE ||
+           (b->main_tid != 0 && pop.head.tid != b->main_tid) ||
+           emit_phase_end(&b->emit, b->now, phase);
 }
 
 /* --- samples --- */
@@ -212,43 +188,26 @@ static bool take(struct capture_build *b, uint16_t type, const uint8_t *at) {
 
 /* --- all of it --- */
 
-static bool warn(struct capture_build *b, const char *text) {
-    struct timeline *tl = b->tl;
-    if (tl->warnings++ == 0)
-        tl->first_warning = timeline_string(tl, text);
-    return tl->first_warning != 0 || capture_no_memory(b);
-}
-
 static bool finish(struct capture_build *b, const struct capture_records *records) {
-    char text[160];
     struct timeline *tl = b->tl;
-    tl->has |= TIMELINE_HAS_TIME | TIMELINE_HAS_ADDRESS | TIMELINE_HAS_BLOCK_BYTES |
-               TIMELINE_HAS_REQUESTED | TIMELINE_HAS_STREAM | TIMELINE_HAS_HISTORY;
     if (tl->segments.count > 0 || tl->blocks.count == 0) /* else tensors alone are told of */
         tl->has |= TIMELINE_HAS_SEGMENTS;
     tl->source_kind = timeline_string(tl, "capture");
-    if (tl->source_kind == 0)
-        return capture_no_memory(b);
     for (size_t i = 0; i < tl->devices.count; i++)
         if (b->devices[i].is_there && b->devices[i].outside != UINT64_MAX)
             tl->devices.at[i].context_bytes = b->devices[i].outside;
-    if (records->dropped > 0) {
-        snprintf(text, sizeof text, "the capture lost %llu records",
-                 (unsigned long long)records->dropped);
-        if (!warn(b, text))
-            return false;
-    }
-    if (b->unpaired > 0) {
-        snprintf(text, sizeof text,
-                 "%llu frees of memory from before the capture: the picture is a part",
-                 (unsigned long long)b->unpaired);
-        if (!warn(b, text))
-            return false;
-    }
-    return true;
+    if (records->dropped > 0)
+        emit_warn(tl, "the capture lost %llu records", (unsigned long long)records->dropped);
+    if (b->unpaired > 0)
+        emit_warn(tl, "%llu frees of memory from before the capture: the picture is a part",
+                  (unsigned long long)b->unpaired);
+    return (tl->source_kind != 0 && (tl->warnings == 0 || tl->first_warning != 0)) ||
+           capture_no_memory(b);
 }
 
 static bool take_all(struct capture_build *b, struct capture_records *records) {
+    b->tl->has |= TIMELINE_HAS_TIME | TIMELINE_HAS_ADDRESS | TIMELINE_HAS_BLOCK_BYTES |
+                  TIMELINE_HAS_REQUESTED | TIMELINE_HAS_STREAM | TIMELINE_HAS_HISTORY;
     if (!take_first(b, records))
         return false;
     find_host(b, records);
@@ -280,7 +239,7 @@ bool capture_build(struct capture_records *records, struct timeline *tl, struct 
     b->err = err;
     for (int i = 0; i < CAPTURE_DEVICES; i++)
         b->devices[i].outside = UINT64_MAX;
-    bool ok = take_all(b, records);
+    bool ok = emit_init(&b->emit, tl, err) && take_all(b, records);
     for (int i = 0; i < CAPTURE_DEVICES; i++) {
         addrmap_fini(&b->devices[i].blocks);
         addrmap_fini(&b->devices[i].segments);
@@ -289,7 +248,7 @@ bool capture_build(struct capture_records *records, struct timeline *tl, struct 
     addrmap_fini(&b->handles);
     array_fini(&b->strings);
     array_fini(&b->pools);
-    array_fini(&b->open);
+    emit_fini(&b->emit);
     xfree(b);
     return ok;
 }

@@ -4,6 +4,7 @@
 
 #include "addrmap.h"
 #include "capture_records.h"
+#include "emit.h"
 #include "records.h"
 #include "timeline.h"
 
@@ -28,13 +29,13 @@ struct capture_pool {
 struct capture_build {
     struct timeline *tl;
     struct error *err;
+    struct emit emit;
     struct capture_device devices[CAPTURE_DEVICES];
     uint8_t host; /* the device that stands for pinned memory */
     bool has_tensors, has_host;
     ARRAY(uint32_t) strings; /* id -> string of the timeline */
     ARRAY(struct capture_pool) pools;
     struct addrmap handles; /* -> device */
-    ARRAY(uint32_t) open;   /* phases */
     uint32_t main_tid;
     uint64_t now;      /* ns */
     uint64_t unpaired; /* frees of what was there before */
@@ -44,13 +45,13 @@ struct capture_build {
 bool capture_build(struct capture_records *records, struct timeline *tl, struct error *err);
 
 bool capture_no_memory(struct capture_build *b);
-/* Adds an event at b->now. TIMELINE_NONE: no memory. */
-uint32_t capture_event(struct capture_build *b, enum event_kind kind, uint8_t device, uint32_t ref,
-                       uint64_t address, uint64_t bytes, uint16_t stream);
 bool capture_stream(struct capture_build *b, uint64_t handle, uint16_t *stream);
 uint32_t capture_string(const struct capture_build *b, uint32_t id);
 /* A device ordinal that the timeline can have. False: not counted. */
 bool capture_device_of(struct capture_build *b, uint32_t device, uint8_t *out);
+
+/* The innermost phase: ranges are the program's, of no device, and kept with the first. */
+uint32_t capture_phase(const struct capture_build *b);
 
 /* capture_memory.c */
 bool capture_memory(struct capture_build *b, const uint8_t *at);

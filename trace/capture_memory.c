@@ -9,70 +9,39 @@
 #define POOL_STEP (UINT64_C(1) << 42)
 enum { MOST_POOLS = 512 }; /* those that come later are left out */
 
-static uint32_t phase_now(const struct capture_build *b) {
-    return b->open.count > 0 ? b->open.at[b->open.count - 1] : TIMELINE_NONE;
-}
-
 /* --- blocks --- */
-
-struct wish {
-    uint64_t address, bytes;
-    uint8_t device;
-    uint16_t stream;
-    uint32_t segment, name;
-};
 
 static bool free_block(struct capture_build *b, uint8_t device, uint64_t address, bool *found) {
     uint32_t ref;
     *found = addrmap_take(&b->devices[device].blocks, address, &ref);
-    if (!*found)
-        return true;
-    struct timeline_block *block = &b->tl->blocks.at[ref];
-    block->free_event = capture_event(b, EVENT_FREE_REQUESTED, device, ref, block->address,
-                                      block->requested_bytes, block->stream);
-    block->complete_event = capture_event(b, EVENT_FREE_COMPLETED, device, ref, block->address,
-                                          block->requested_bytes, block->stream);
-    return block->complete_event != TIMELINE_NONE;
+    return !*found || emit_free(&b->emit, b->now, ref);
 }
 
 /* Whatever lies there has been freed unseen. */
-static bool clear_way(struct capture_build *b, const struct wish *w) {
-    struct capture_device *d = &b->devices[w->device];
+static bool clear_way(struct capture_build *b, const struct timeline_block *wish) {
+    struct capture_device *d = &b->devices[wish->device];
     struct addrmap_at at;
     bool found;
-    while (addrmap_floor(&d->blocks, w->address + (w->bytes - 1), &at)) {
+    while (addrmap_floor(&d->blocks, wish->address + (wish->block_bytes - 1), &at)) {
         const struct timeline_block *block = &b->tl->blocks.at[addrmap_value(&d->blocks, at)];
-        if (block->address + block->block_bytes <= w->address)
+        if (block->address + block->block_bytes <= wish->address)
             break;
         b->unpaired++;
-        if (!free_block(b, w->device, block->address, &found))
+        if (!free_block(b, wish->device, block->address, &found))
             return false;
     }
     return true;
 }
 
-static bool add_block(struct capture_build *b, const struct wish *w) {
-    if (w->bytes == 0 || w->address > UINT64_MAX - w->bytes)
+static bool add_block(struct capture_build *b, struct timeline_block *wish) {
+    uint32_t ref;
+    if (wish->block_bytes == 0 || wish->address > UINT64_MAX - wish->block_bytes)
         return true;
-    if (!clear_way(b, w))
-        return false;
-    struct timeline_block block = {.address = w->address,
-                                   .requested_bytes = w->bytes,
-                                   .block_bytes = w->bytes,
-                                   .free_event = TIMELINE_NONE,
-                                   .complete_event = TIMELINE_NONE,
-                                   .segment = w->segment,
-                                   .name = w->name,
-                                   .phase = phase_now(b),
-                                   .stream = w->stream,
-                                   .category = CATEGORY_UNKNOWN,
-                                   .device = w->device};
-    uint32_t ref = timeline_add_block(b->tl, &block);
-    if (ref == TIMELINE_NONE || !addrmap_put(&b->devices[w->device].blocks, w->address, ref))
-        return capture_no_memory(b);
-    uint32_t event = capture_event(b, EVENT_ALLOC, w->device, ref, w->address, w->bytes, w->stream);
-    b->tl->blocks.at[ref].alloc_event = event;
-    return event != TIMELINE_NONE;
+    wish->phase = capture_phase(b);
+    return clear_way(b, wish) && emit_alloc(&b->emit, b->now, wish, &ref) &&
+           (ref == TIMELINE_NONE ||
+            addrmap_put(&b->devices[wish->device].blocks, wish->address, ref) ||
+            capture_no_memory(b));
 }
 
 /* --- segments --- */
@@ -83,37 +52,31 @@ static bool free_segment(struct capture_build *b, uint8_t device, uint64_t addre
     *found = addrmap_take(&d->segments, address, &ref);
     if (!*found)
         return true;
-    struct timeline_segment *segment = &b->tl->segments.at[ref];
-    d->bytes -= segment->bytes;
-    segment->free_event = capture_event(b, EVENT_SEGMENT_FREE, device, ref, segment->address,
-                                        segment->bytes, segment->stream);
-    return segment->free_event != TIMELINE_NONE;
+    d->bytes -= b->tl->segments.at[ref].bytes;
+    return emit_segment_end(&b->emit, b->now, ref);
 }
 
-static bool add_segment(struct capture_build *b, const struct wish *w, uint32_t *ref) {
-    struct capture_device *d = &b->devices[w->device];
+/* The segment that a block fills. */
+static bool add_segment(struct capture_build *b, const struct timeline_block *wish, uint32_t *ref) {
+    struct capture_device *d = &b->devices[wish->device];
     struct addrmap_at at;
     bool found;
-    while (addrmap_floor(&d->segments, w->address + (w->bytes - 1), &at)) {
+    while (addrmap_floor(&d->segments, wish->address + (wish->block_bytes - 1), &at)) {
         const struct timeline_segment *s = &b->tl->segments.at[addrmap_value(&d->segments, at)];
-        if (s->address + s->bytes <= w->address)
+        if (s->address + s->bytes <= wish->address)
             break;
-        if (!free_segment(b, w->device, s->address, &found))
+        if (!free_segment(b, wish->device, s->address, &found))
             return false;
     }
-    struct timeline_segment segment = {.address = w->address,
-                                       .bytes = w->bytes,
-                                       .free_event = TIMELINE_NONE,
-                                       .stream = w->stream,
-                                       .device = w->device};
-    *ref = timeline_add_segment(b->tl, &segment);
-    if (*ref == TIMELINE_NONE || !addrmap_put(&d->segments, w->address, *ref))
-        return capture_no_memory(b);
-    uint32_t event =
-        capture_event(b, EVENT_SEGMENT_ALLOC, w->device, *ref, w->address, w->bytes, w->stream);
-    b->tl->segments.at[*ref].alloc_event = event;
-    d->bytes += w->bytes;
-    return event != TIMELINE_NONE;
+    const struct timeline_segment segment = {.address = wish->address,
+                                             .bytes = wish->block_bytes,
+                                             .free_event = TIMELINE_NONE,
+                                             .stream = wish->stream,
+                                             .device = wish->device};
+    if (!emit_segment(&b->emit, b->now, &segment, ref))
+        return false;
+    d->bytes += wish->block_bytes;
+    return addrmap_put(&d->segments, wish->address, *ref) || capture_no_memory(b);
 }
 
 /* --- pools --- */
@@ -176,19 +139,16 @@ static bool is_counted(struct capture_build *b, const struct record_memory *m, u
 
 static bool take_alloc(struct capture_build *b, const struct record_memory *m,
                        const struct record_memory_pool *pool, uint8_t device) {
-    struct wish w = {.address = m->address,
-                     .bytes = m->bytes,
-                     .device = device,
-                     .segment = TIMELINE_NONE,
-                     .name = capture_string(b, m->name)};
+    struct timeline_block wish = emit_block(device, m->address, m->bytes);
+    wish.name = capture_string(b, m->name);
     if (m->bytes == 0 || m->bytes == RECORD_UNKNOWN64 || m->address > UINT64_MAX - m->bytes)
         return true;
-    if (!capture_stream(b, m->stream, &w.stream))
+    if (!capture_stream(b, m->stream, &wish.stream))
         return false;
     if (pool)
         return size_pool(b, device, pool->pool, pool->pool_bytes) &&
-               (b->has_tensors || add_block(b, &w));
-    return add_segment(b, &w, &w.segment) && (b->has_tensors || add_block(b, &w));
+               (b->has_tensors || add_block(b, &wish));
+    return add_segment(b, &wish, &wish.segment) && (b->has_tensors || add_block(b, &wish));
 }
 
 static bool take_free(struct capture_build *b, const struct record_memory *m,
@@ -229,11 +189,10 @@ bool capture_tensor(struct capture_build *b, const uint8_t *at) {
         b->unpaired += !found;
         return true;
     }
-    struct wish w = {
-        .address = t.address, .bytes = t.bytes, .device = device, .segment = TIMELINE_NONE};
+    struct timeline_block wish = emit_block(device, t.address, t.bytes);
     uint32_t segment;
     if (addrmap_find(&b->devices[device].segments, t.address, &segment) &&
         b->tl->segments.at[segment].bytes >= t.bytes)
-        w.segment = segment;
-    return capture_stream(b, t.stream, &w.stream) && add_block(b, &w);
+        wish.segment = segment;
+    return capture_stream(b, t.stream, &wish.stream) && add_block(b, &wish);
 }

@@ -4,6 +4,19 @@
 #include "capture_build.h"
 #include "error.h"
 
+/* A mapped piece comes, or goes. */
+static bool push_piece(struct capture_build *b, enum event_kind kind, uint32_t ref,
+                       uint32_t *index) {
+    const struct timeline_segment *s = &b->tl->segments.at[ref];
+    const struct timeline_event event = {.time_ns = b->now,
+                                         .bytes = s->bytes,
+                                         .address = s->address,
+                                         .ref = ref,
+                                         .kind = (uint8_t)kind,
+                                         .device = s->device};
+    return emit_event(&b->emit, &event, index);
+}
+
 bool capture_map(struct capture_build *b, uint8_t device, uint64_t address, uint64_t bytes) {
     struct capture_device *d = &b->devices[device];
     struct timeline_segment segment = {.address = address,
@@ -13,13 +26,16 @@ bool capture_map(struct capture_build *b, uint8_t device, uint64_t address, uint
                                        .expandable = true};
     if (!capture_unmap(b, device, address, address + bytes)) /* its unmapping was not seen */
         return false;
-    uint32_t ref = timeline_add_segment(b->tl, &segment);
-    if (ref == TIMELINE_NONE || !addrmap_put(&d->mapped, address, ref))
+    uint32_t ref, index;
+    if (!emit_start_segment(&b->emit, &segment, &ref))
+        return false;
+    if (!addrmap_put(&d->mapped, address, ref))
         return capture_no_memory(b);
-    uint32_t event = capture_event(b, EVENT_SEGMENT_MAP, device, ref, address, bytes, 0);
-    b->tl->segments.at[ref].alloc_event = event;
+    if (!push_piece(b, EVENT_SEGMENT_MAP, ref, &index))
+        return false;
+    b->tl->segments.at[ref].alloc_event = index;
     d->bytes += bytes;
-    return event != TIMELINE_NONE;
+    return true;
 }
 
 bool capture_unmap(struct capture_build *b, uint8_t device, uint64_t address, uint64_t end) {
@@ -31,8 +47,7 @@ bool capture_unmap(struct capture_build *b, uint8_t device, uint64_t address, ui
         struct timeline_segment *s = &b->tl->segments.at[ref];
         (void)addrmap_remove(&d->mapped, s->address, ref);
         d->bytes -= s->bytes;
-        s->free_event = capture_event(b, EVENT_SEGMENT_UNMAP, device, ref, s->address, s->bytes, 0);
-        if (s->free_event == TIMELINE_NONE)
+        if (!push_piece(b, EVENT_SEGMENT_UNMAP, ref, &s->free_event))
             return false;
     }
     return true;

@@ -1,7 +1,6 @@
 /* emit.c: see emit.h. */
 #include "emit.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -29,17 +28,21 @@ void emit_fini(struct emit *e) {
     e->devices = NULL;
 }
 
-void emit_warn(struct timeline *tl, const char *format, ...) {
+void emit_warn_args(struct timeline *tl, const char *format, va_list args) {
     if (tl->warnings < UINT32_MAX)
         tl->warnings++;
     if (tl->first_warning != 0)
         return;
     char text[200];
+    vsnprintf(text, sizeof text, format, args);
+    tl->first_warning = timeline_string(tl, text);
+}
+
+void emit_warn(struct timeline *tl, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    emit_warn_args(tl, format, args);
     va_end(args);
-    tl->first_warning = timeline_string(tl, text);
 }
 
 struct timeline_block emit_block(uint8_t device, uint64_t address, uint64_t bytes) {

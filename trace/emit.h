@@ -8,6 +8,7 @@
 #ifndef EMIT_H
 #define EMIT_H
 
+#include <stdarg.h>
 #include <stdint.h>
 
 #include "array.h"
@@ -77,6 +78,7 @@ bool emit_check_reserved(struct emit *e);
 
 /* Counts a record that was repaired or skipped; the first one's text is kept. */
 void emit_warn(struct timeline *tl, const char *format, ...) ATTR_PRINTF(2, 3);
+void emit_warn_args(struct timeline *tl, const char *format, va_list args) ATTR_PRINTF(2, 0);
 
 /* A block with nothing known but what is given: its bytes stand for those requested too, which is
  * what sums by category are of. */

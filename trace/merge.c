@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "error.h"
+#include "xalloc.h"
 
 /* Equal times: what ends makes room, what begins holds what happens then. */
 enum rank { RANK_END, RANK_BEGIN, RANK_EVENT, RANK_END_AT_ONCE };
@@ -43,13 +44,10 @@ static int by_time(const void *a, const void *b) {
     return (x->ref > y->ref) - (x->ref < y->ref);
 }
 
-struct phases {
-    ARRAY(uint32_t) list; /* label * devices + device -> phase */
-};
-
+/* `phases`: label * device_count + device -> phase; TIMELINE_NONE: not open. */
 static bool emit_label(struct merge *m, const struct merge_sink *sink,
-                       const struct merge_mark *mark, struct phases *phases) {
-    uint32_t *of = &phases->list.at[mark->ref * sink->device_count];
+                       const struct merge_mark *mark, uint32_t *phases) {
+    uint32_t *of = phases + mark->ref * sink->device_count;
     for (size_t i = 0; i < sink->device_count; i++) {
         bool ok = true;
         if (mark->rank == RANK_BEGIN)
@@ -63,7 +61,7 @@ static bool emit_label(struct merge *m, const struct merge_sink *sink,
     return true;
 }
 
-static bool run(struct merge *m, const struct merge_sink *sink, struct phases *phases) {
+static bool run(struct merge *m, const struct merge_sink *sink, uint32_t *phases) {
     for (size_t i = 0; i < m->marks.count; i++) {
         const struct merge_mark *mark = &m->marks.at[i];
         if (mark->rank == RANK_EVENT ? !sink->event(sink->user, mark->ref, mark->time_ns)
@@ -74,14 +72,15 @@ static bool run(struct merge *m, const struct merge_sink *sink, struct phases *p
 }
 
 bool merge_run(struct merge *m, const struct merge_sink *sink) {
-    struct phases phases = {0};
     size_t count = m->labels.count * sink->device_count;
-    if (!array_reserve(&phases.list, count + 1))
+    uint32_t *phases = xcalloc(count + 1, sizeof *phases);
+    if (!phases)
         return error_host_memory(sink->emit->err);
-    memset(phases.list.at, 0xff, count * sizeof *phases.list.at);
+    for (size_t i = 0; i < count; i++)
+        phases[i] = TIMELINE_NONE;
     if (m->marks.count > 0)
         qsort(m->marks.at, m->marks.count, sizeof *m->marks.at, by_time);
-    bool ok = run(m, sink, &phases);
-    array_fini(&phases.list);
+    bool ok = run(m, sink, phases);
+    xfree(phases);
     return ok;
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "emit.h"
 #include "error.h"
 #include "foreign_text.h"
 #include "snapshot_build.h"
@@ -12,16 +13,10 @@ bool build_no_memory(struct build *b) {
 }
 
 void build_warn(struct build *b, const char *format, ...) {
-    if (b->tl->warnings < UINT32_MAX)
-        b->tl->warnings++;
-    if (b->tl->first_warning != 0)
-        return;
-    char text[200];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    emit_warn_args(b->tl, format, args);
     va_end(args);
-    b->tl->first_warning = timeline_string(b->tl, text);
 }
 
 bool build_device(struct build *b, uint32_t ordinal, struct build_device **device) {

@@ -51,7 +51,6 @@ static uint32_t version(void) {
 /* --- CUPTI's functions --- */
 
 int cuptiGetVersion(uint32_t *out);
-int cuptiGetTimestamp(uint64_t *out);
 int cuptiGetResultString(int code, const char **out);
 int cuptiSubscribe(void **subscriber, cupti_callback_fn *fn, void *user);
 int cuptiSubscribe_v2(void **subscriber, cupti_callback_fn *fn, void *user,
@@ -66,11 +65,6 @@ int cuptiActivityFlushAll(uint32_t flag);
 
 int cuptiGetVersion(uint32_t *out) {
     *out = version();
-    return 0;
-}
-
-int cuptiGetTimestamp(uint64_t *out) {
-    *out = now();
     return 0;
 }
 

@@ -7,8 +7,8 @@
 
 #include "app_state.h"
 #include "golden.h"
-#include "script.h"
 #include "text.h"
+#include "viz_play.h"
 
 struct session {
     struct app *app;
@@ -37,16 +37,7 @@ static inline uint64_t session_value(struct session *s, const char *name) {
 }
 
 static inline void session_play(struct session *s, const char *commands) {
-    struct script script;
-    struct text out = {0};
-    struct error err = {0};
-    bool good = true;
-    script_start(&script, "test", commands);
-    while (good && !script_is_done(&script))
-        good = script_step(&script, s->app, &out, &err);
-    text_fini(&out);
-    if (!good)
-        fail_msg("%s", err.text);
+    viz_play(s->app, commands);
 }
 
 static inline void session_frame(struct session *s) {

@@ -9,9 +9,9 @@
 #include "input.h"
 #include "keys.h"
 #include "picture.h"
-#include "script.h"
 #include "text.h"
 #include "viz_fixture.h"
+#include "viz_play.h"
 #include "viz_strange.h"
 
 struct session {
@@ -44,14 +44,8 @@ static uint64_t value(struct session *s, const char *name) {
 
 /* Runs the commands; the error's text is compared where one is expected. */
 static void play(struct session *s, const char *commands, const char *expected_error) {
-    struct script script;
-    struct text out = {0};
     struct error err = {0};
-    bool good = true;
-    script_start(&script, "test", commands);
-    while (good && !script_is_done(&script))
-        good = script_step(&script, s->app, &out, &err);
-    text_fini(&out);
+    bool good = viz_try(s->app, commands, &err);
     if (expected_error)
         assert_string_equal(err.text, expected_error);
     else if (!good)

@@ -9,11 +9,11 @@
 #include "filter.h"
 #include "input.h"
 #include "prompt.h"
-#include "script.h"
 #include "search.h"
 #include "text.h"
 #include "track.h"
 #include "viz_fixture.h"
+#include "viz_play.h"
 
 /* --- the field --- */
 
@@ -363,13 +363,7 @@ static uint64_t value(struct session *s, const char *name) {
 }
 
 static void play(struct session *s, const char *commands) {
-    struct script script;
-    struct text out = {0};
-    struct error err = {0};
-    script_start(&script, "test", commands);
-    while (!script_is_done(&script))
-        assert_ok(script_step(&script, s->app, &out, &err), err);
-    text_fini(&out);
+    viz_play(s->app, commands);
 }
 
 static bool frame_has(struct session *s, const char *text) {

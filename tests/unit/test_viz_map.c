@@ -9,12 +9,12 @@
 #include "input.h"
 #include "map.h"
 #include "map_view.h"
-#include "script.h"
 #include "space.h"
 #include "text.h"
 #include "tl_build.h"
 #include "tl_random.h"
 #include "viz_fixture.h"
+#include "viz_play.h"
 
 /* Two pools, two streams, a reservation with a hole, a block that another stream still uses. */
 static const char by_hand[] = "device 64MiB 8MiB A_card\n"
@@ -203,16 +203,6 @@ static struct app *open_app(const struct timeline *tl, int width, int height) {
     return app;
 }
 
-static void play(struct app *app, const char *commands) {
-    struct error err = {0};
-    struct script script;
-    struct text out = {0};
-    script_start(&script, "test", commands);
-    while (!script_is_done(&script))
-        assert_ok(script_step(&script, app, &out, &err), err);
-    text_fini(&out);
-}
-
 static void frame(struct app *app) {
     struct error err = {0};
     struct draw_list list = {0};
@@ -235,7 +225,8 @@ TEST(a_click_pins_the_wheel_scrolls_and_zooms) {
     USE_STATE;
     struct timeline *tl = tl_random(5, 3000);
     struct app *app = open_app(tl, 1000, 700);
-    play(app, "expect map 0\nkey Shift+Down\nkey Alt++\nexpect map.row 0\nkey F4\nexpect map 1\n");
+    viz_play(app,
+             "expect map 0\nkey Shift+Down\nkey Alt++\nexpect map.row 0\nkey F4\nexpect map 1\n");
     frame(app);
     struct map_places places = map_view_places(app);
     struct map_hit hit = {0};
@@ -254,18 +245,18 @@ TEST(a_click_pins_the_wheel_scrolls_and_zooms) {
         send(app, INPUT_WHEEL, x, y, 1, MOD_CTRL);
     frame(app);
     assert_true(app->map.map.lines > places.shown);
-    play(app, "key Shift+Down\nkey Shift+Down\n");
+    viz_play(app, "key Shift+Down\nkey Shift+Down\n");
     int row = app->map.scroll;
     assert_true(row >= 2);
     send(app, INPUT_WHEEL, x, y, 1, 0);
     assert_int_equal(app->map.scroll, row - 1);
-    play(app, "key Shift+Up\n");
+    viz_play(app, "key Shift+Up\n");
     assert_int_equal(app->map.scroll, row - 2);
     for (int i = 0; i < 40; i++)
-        play(app, "key Alt+-\n");
+        viz_play(app, "key Alt+-\n");
     frame(app);
     assert_int_equal(app->map.scroll, 0);
-    play(app, "key F4\nexpect map 0\n");
+    viz_play(app, "key F4\nexpect map 0\n");
     app_destroy(app);
     timeline_destroy(tl);
 }
@@ -275,10 +266,10 @@ TEST(a_window_builds_it_in_slices) {
     struct timeline *tl = tl_random(5, 9000);
     struct app *app = open_app(tl, 1000, 700);
     app_use_layers(app, NULL);
-    play(app, "key F4\n");
+    viz_play(app, "key F4\n");
     frame(app);
     assert_true(app_is_busy(app) && !app->map.space.done && app->map.map.items.count == 0);
-    play(app, "tick 16ms\n");
+    viz_play(app, "tick 16ms\n");
     assert_true(app->map.space.done);
     frame(app);
     assert_true(app->map.map.items.count > 0);
@@ -293,7 +284,7 @@ TEST(without_addresses_it_says_so) {
     struct draw_list list = {0};
     struct text out = {0};
     struct error err = {0};
-    play(app, "key F4\n");
+    viz_play(app, "key F4\n");
     assert_ok(app_frame(app, &list, &err), err);
     draw_dump(&list, &out);
     assert_non_null(strstr(text_get(&out), "not in this trace: addresses"));
@@ -310,9 +301,9 @@ TEST(what_a_search_has_not_found_is_dim) {
         struct app *app = open_app(tl, 1000, 700);
         struct draw_list list = {0};
         int bright = 0;
-        play(app, "key F4\ngoto event 5\n");
+        viz_play(app, "key F4\ngoto event 5\n");
         if (searches)
-            play(app, "key /\ntype cat:gradient\nkey Enter\ngoto event 5\n");
+            viz_play(app, "key /\ntype cat:gradient\nkey Enter\ngoto event 5\n");
         draw_start(&list, app->width, app->height);
         pane_map.draw(app, &list);
         for (size_t i = 0; i < list.commands.count; i++) /* the activation's block */

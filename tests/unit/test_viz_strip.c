@@ -11,12 +11,12 @@
 #include "golden.h"
 #include "level.h"
 #include "pyramid.h"
-#include "script.h"
 #include "state.h"
 #include "text.h"
 #include "tl_build.h"
 #include "tl_random.h"
 #include "viz_fixture.h"
+#include "viz_play.h"
 
 static struct extremes leaf(const void *row, uint32_t index) {
     int64_t value = ((const int64_t *)row)[index];
@@ -265,16 +265,6 @@ TEST(a_spike_that_only_the_second_has_is_seen) {
 
 /* --- the pane --- */
 
-static void play(struct app *app, const char *commands) {
-    struct script script;
-    struct text out = {0};
-    struct error err = {0};
-    script_start(&script, "test", commands);
-    while (!script_is_done(&script))
-        assert_ok(script_step(&script, app, &out, &err), err);
-    text_fini(&out);
-}
-
 static void dump(struct app *app, bool whole, struct text *out) {
     struct draw_list list = {0};
     struct error err = {0};
@@ -297,29 +287,29 @@ TEST(f3_shows_the_one_then_the_other_and_q_changes_the_level) {
     struct app *app = app_create(&options, a, b, &err);
     struct text out = {0};
     assert_non_null(app);
-    play(app, "expect strip 0\nkey F3\nexpect strip 1\n");
+    viz_play(app, "expect strip 0\nkey F3\nexpect strip 1\n");
     dump(app, true, &out);
     assert_non_null(strstr(text_get(&out), "fragmentation"));
     text_fini(&out);
-    play(app, "key F3\nexpect strip 2\nkey q\nexpect level 1\nkey q\nexpect level 2\n");
+    viz_play(app, "key F3\nexpect strip 2\nkey q\nexpect level 1\nkey q\nexpect level 2\n");
     dump(app, true, &out);
     assert_non_null(strstr(text_get(&out), "device: not in this trace"));
     text_fini(&out);
-    play(app, "key q\nexpect level 0\nkey Alt+Right\n");
+    viz_play(app, "key q\nexpect level 0\nkey Alt+Right\n");
     dump(app, true, &out);
     assert_non_null(strstr(text_get(&out), "allocated   "));
     text_fini(&out);
-    play(app, "key F3\nexpect strip 0\n");
+    viz_play(app, "key F3\nexpect strip 0\n");
     app_destroy(app);
     timeline_destroy(b);
     b = fixture_random(2, 500, 20); /* without addresses */
     app = app_create(&options, b, NULL, &err);
     assert_non_null(app);
-    play(app, "key F3\nexpect strip 1\n");
+    viz_play(app, "key F3\nexpect strip 1\n");
     dump(app, true, &out);
     assert_non_null(strstr(text_get(&out), "not in this trace: addresses"));
     text_fini(&out);
-    play(app, "key F3\nexpect strip 0\n");
+    viz_play(app, "key F3\nexpect strip 0\n");
     app_destroy(app);
     timeline_destroy(a);
     timeline_destroy(b);
@@ -335,7 +325,7 @@ TEST(a_state_tells_of_map_track_and_level) {
     const char *state = "map=on;track=difference;level=reserved";
     assert_true(two && one);
     assert_ok(state_apply(two, state, &err), err);
-    play(two, "expect map 1\nexpect strip 2\nexpect level 1\n");
+    viz_play(two, "expect map 1\nexpect strip 2\nexpect level 1\n");
     state_write(two, &out);
     if (!strstr(text_get(&out), state))
         fail_msg("%s", text_get(&out));
@@ -345,7 +335,7 @@ TEST(a_state_tells_of_map_track_and_level) {
     assert_false(state_apply(one, "level=mapped", &err));
     assert_false(state_apply(one, "track=on", &err) || state_apply(one, "map=1", &err));
     assert_ok(state_apply(one, "track=fragmentation;map=off", &err), err);
-    play(one, "expect map 0\nexpect strip 1\n");
+    viz_play(one, "expect map 0\nexpect strip 1\n");
     app_destroy(two);
     app_destroy(one);
     timeline_destroy(a);
@@ -360,11 +350,11 @@ TEST(a_window_builds_it_in_slices) {
     struct text out = {0};
     assert_non_null(app);
     app_use_layers(app, NULL);
-    play(app, "key F3\n");
+    viz_play(app, "key F3\n");
     dump(app, true, &out);
     text_fini(&out);
     assert_true(app_is_busy(app) && !app->strip.runs.done);
-    play(app, "tick 16ms\ntick 16ms\n");
+    viz_play(app, "tick 16ms\ntick 16ms\n");
     assert_true(app->strip.runs.done);
     dump(app, true, &out);
     text_fini(&out);
@@ -398,8 +388,8 @@ TEST(the_pane_is_drawn_as_it_was) {
         struct app *app = app_create(&options, a, b, &err);
         struct text out = {0};
         assert_non_null(app);
-        play(app, cases[i].kind == STRIP_DIFFERENCE ? "key F3\nkey F3\ngoto event 3\n"
-                                                    : "key F3\ngoto event 3\n");
+        viz_play(app, cases[i].kind == STRIP_DIFFERENCE ? "key F3\nkey F3\ngoto event 3\n"
+                                                        : "key F3\ngoto event 3\n");
         dump(app, false, &out);
         assert_golden(text_get(&out), cases[i].golden);
         text_fini(&out);

@@ -35,8 +35,7 @@ void capture_armed(uint64_t sources);
 bool capture_has(uint64_t sources); /* any of them is up */
 
 /* The head of a record of this type. */
-#define CAPTURE_HEAD(record, number)                                                               \
-    { .type = (number), .len8 = sizeof(record) / 8, .t = clock_realtime() }
+#define CAPTURE_HEAD(record, number) RECORD_HEAD(record, number, clock_realtime())
 
 /* cupti.c. False: off, and said why. */
 bool cupti_arm(void);

@@ -179,9 +179,8 @@ static uint64_t enable_kinds(void) {
 
 static uint64_t enable_calls(void) {
     uint64_t any = 0;
-    for (size_t i = 0; the.subscriber && vmm_calls[i] != 0; i++)
-        if (api.cuptiEnableCallback(1, the.subscriber, CUPTI_DRIVER_API, vmm_calls[i]) ==
-            CUPTI_DONE)
+    for (size_t i = 0; the.subscriber && vmm_call(i) != 0; i++)
+        if (api.cuptiEnableCallback(1, the.subscriber, CUPTI_DRIVER_API, vmm_call(i)) == CUPTI_DONE)
             any = CAPTURE_VMM;
     return any;
 }

@@ -29,9 +29,6 @@ static void put(const struct decoder *d, const void *record, size_t bytes) {
     out->bytes += bytes;
 }
 
-#define HEAD(record, number, time)                                                                 \
-    { .type = (uint16_t)(number), .len8 = sizeof(record) / 8, .t = (time) }
-
 static void decode_memory(const struct decoder *d, const uint8_t *r) {
     bool has_pool =
         cupti_u32(r, AT_MEMORY2_ASYNC) != 0 && cupti_u64(r, AT_MEMORY2_POOL_ADDRESS) != 0;
@@ -66,7 +63,7 @@ static void decode_memory(const struct decoder *d, const uint8_t *r) {
 
 static void decode_pool(const struct decoder *d, const uint8_t *r) {
     struct record_pool p = {
-        .head = HEAD(p, RECORD_POOL, cupti_u64(r, AT_POOL_TIMESTAMP)),
+        .head = RECORD_HEAD(p, RECORD_POOL, cupti_u64(r, AT_POOL_TIMESTAMP)),
         .pool = cupti_u64(r, AT_POOL_ADDRESS),
         .bytes = cupti_u64(r, AT_POOL_SIZE),
         .used = d->version < VERSION_POOL2 ? RECORD_UNKNOWN64 : cupti_u64(r, AT_POOL_USED),
@@ -81,7 +78,7 @@ static void decode_pool(const struct decoder *d, const uint8_t *r) {
 }
 
 static void decode_device(const struct decoder *d, const uint8_t *r) {
-    struct record_device v = {.head = HEAD(v, RECORD_DEVICE, RECORD_UNKNOWN64),
+    struct record_device v = {.head = RECORD_HEAD(v, RECORD_DEVICE, RECORD_UNKNOWN64),
                               .device = cupti_u32(r, AT_DEVICE_ID),
                               .flags = cupti_u8(r, AT_DEVICE_MIG) ? DEVICE_MIG : 0,
                               .total_bytes = cupti_u64(r, AT_DEVICE_TOTAL),
@@ -93,7 +90,7 @@ static void decode_device(const struct decoder *d, const uint8_t *r) {
 }
 
 static void decode_context(const struct decoder *d, const uint8_t *r) {
-    struct record_context c = {.head = HEAD(c, RECORD_CONTEXT, RECORD_UNKNOWN64),
+    struct record_context c = {.head = RECORD_HEAD(c, RECORD_CONTEXT, RECORD_UNKNOWN64),
                                .device = cupti_u32(r, AT_CONTEXT_DEVICE),
                                .context = cupti_u32(r, AT_CONTEXT_ID),
                                .null_stream = cupti_u16(r, AT_CONTEXT_NULL_STREAM)};
@@ -103,7 +100,7 @@ static void decode_context(const struct decoder *d, const uint8_t *r) {
 static void decode_copy(const struct decoder *d, const uint8_t *r, uint32_t kind) {
     bool is_set = kind == KIND_MEMSET;
     struct record_copy c = {
-        .head = HEAD(c, is_set ? RECORD_SET : RECORD_COPY, cupti_u64(r, AT_COPY_START)),
+        .head = RECORD_HEAD(c, is_set ? RECORD_SET : RECORD_COPY, cupti_u64(r, AT_COPY_START)),
         .end = cupti_u64(r, AT_COPY_END),
         .bytes = cupti_u64(r, AT_COPY_BYTES),
         .device = cupti_u32(r, AT_COPY_DEVICE),
@@ -117,7 +114,7 @@ static void decode_copy(const struct decoder *d, const uint8_t *r, uint32_t kind
 }
 
 static void decode_kernel(const struct decoder *d, const uint8_t *r) {
-    struct record_kernel k = {.head = HEAD(k, RECORD_KERNEL, cupti_u64(r, AT_KERNEL_START)),
+    struct record_kernel k = {.head = RECORD_HEAD(k, RECORD_KERNEL, cupti_u64(r, AT_KERNEL_START)),
                               .end = cupti_u64(r, AT_KERNEL_END),
                               .local_bytes = cupti_u64(r, AT_KERNEL_LOCAL_BYTES),
                               .device = cupti_u32(r, AT_KERNEL_DEVICE),
@@ -128,12 +125,12 @@ static void decode_kernel(const struct decoder *d, const uint8_t *r) {
 }
 
 static void decode_overhead(const struct decoder *d, const uint8_t *r) {
-    struct record_overhead o = {.head = HEAD(o, RECORD_OVERHEAD, cupti_u64(r, AT_OVERHEAD_START)),
-                                .end = cupti_u64(r, AT_OVERHEAD_END),
-                                .kind = cupti_u32(r, AT_OVERHEAD_KIND),
-                                .correlation = d->version < VERSION_OVERHEAD3
-                                                   ? RECORD_UNKNOWN32
-                                                   : cupti_u32(r, AT_OVERHEAD_CORRELATION)};
+    struct record_overhead o = {
+        .head = RECORD_HEAD(o, RECORD_OVERHEAD, cupti_u64(r, AT_OVERHEAD_START)),
+        .end = cupti_u64(r, AT_OVERHEAD_END),
+        .kind = cupti_u32(r, AT_OVERHEAD_KIND),
+        .correlation = d->version < VERSION_OVERHEAD3 ? RECORD_UNKNOWN32
+                                                      : cupti_u32(r, AT_OVERHEAD_CORRELATION)};
     put(d, &o, sizeof o);
 }
 

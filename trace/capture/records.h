@@ -55,6 +55,10 @@ enum record_type {
 #undef X
 };
 
+/* The head of a record of this type, at this time. */
+#define RECORD_HEAD(record, number, time)                                                          \
+    { .type = (uint16_t)(number), .len8 = sizeof(record) / 8, .t = (time) }
+
 struct record_head {
     uint16_t type, len8; /* len8: the whole record in units of 8 bytes, at least 2 */
     uint32_t tid;        /* 0: none */

@@ -7,18 +7,6 @@
 #include "clock.h"
 #include "cupti_abi.h"
 
-const uint32_t vmm_calls[] = {CALL_ADDRESS_RESERVE,
-                              CALL_ADDRESS_FREE,
-                              CALL_CREATE,
-                              CALL_RELEASE,
-                              CALL_MAP,
-                              CALL_UNMAP,
-                              CALL_IMPORT,
-                              CALL_RETAIN,
-                              CALL_HOST_REGISTER,
-                              CALL_HOST_UNREGISTER,
-                              0};
-
 /* The u64 that the pointer at `offset` of the parameters points to. */
 static uint64_t pointed(const uint8_t *params, unsigned offset) {
     const uint64_t *at;
@@ -36,51 +24,53 @@ static void read_location(const uint8_t *params, struct record_vmm *out) {
     out->device = cupti_u32(prop, 12);
 }
 
-static uint16_t read_call(uint32_t id, const uint8_t *p, struct record_vmm *out) {
-    switch (id) {
-    case CALL_ADDRESS_RESERVE:
-        out->address = pointed(p, 0);
-        out->bytes = cupti_u64(p, 8);
-        return RECORD_VMM_RESERVE;
-    case CALL_ADDRESS_FREE:
-        out->address = cupti_u64(p, 0);
-        out->bytes = cupti_u64(p, 8);
-        return RECORD_VMM_UNRESERVE;
-    case CALL_CREATE:
-        out->handle = pointed(p, 0);
-        out->bytes = cupti_u64(p, 8);
-        read_location(p, out);
-        return RECORD_VMM_CREATE;
-    case CALL_RELEASE:
-        out->handle = cupti_u64(p, 0);
-        return RECORD_VMM_RELEASE;
-    case CALL_MAP:
-        out->address = cupti_u64(p, 0);
-        out->bytes = cupti_u64(p, 8);
-        out->offset = cupti_u64(p, 16);
-        out->handle = cupti_u64(p, 24);
-        return RECORD_VMM_MAP;
-    case CALL_UNMAP:
-        out->address = cupti_u64(p, 0);
-        out->bytes = cupti_u64(p, 8);
-        return RECORD_VMM_UNMAP;
-    case CALL_IMPORT:
-        out->handle = pointed(p, 0);
-        return RECORD_VMM_IMPORT;
-    case CALL_RETAIN:
-        out->handle = pointed(p, 0);
-        out->address = cupti_u64(p, 8);
-        return RECORD_VMM_RETAIN;
-    case CALL_HOST_REGISTER:
-        out->address = cupti_u64(p, 0);
-        out->bytes = cupti_u64(p, 8);
-        return RECORD_HOST_REGISTER;
-    case CALL_HOST_UNREGISTER:
-        out->address = cupti_u64(p, 0);
-        return RECORD_HOST_UNREGISTER;
-    default:
-        return 0;
-    }
+/* What the parameters of a call have, as offsets; ABSENT: it has none of that. A handle or an address
+ * that the call makes is behind a pointer. */
+enum { ABSENT = 0xff };
+static const struct call {
+    uint32_t id;
+    uint16_t record;
+    uint8_t address, bytes, offset, handle;
+    bool makes, has_location;
+} calls[] = {
+    {CALL_ADDRESS_RESERVE, RECORD_VMM_RESERVE, 0, 8, ABSENT, ABSENT, true, false},
+    {CALL_ADDRESS_FREE, RECORD_VMM_UNRESERVE, 0, 8, ABSENT, ABSENT, false, false},
+    {CALL_CREATE, RECORD_VMM_CREATE, ABSENT, 8, ABSENT, 0, true, true},
+    {CALL_RELEASE, RECORD_VMM_RELEASE, ABSENT, ABSENT, ABSENT, 0, false, false},
+    {CALL_MAP, RECORD_VMM_MAP, 0, 8, 16, 24, false, false},
+    {CALL_UNMAP, RECORD_VMM_UNMAP, 0, 8, ABSENT, ABSENT, false, false},
+    {CALL_IMPORT, RECORD_VMM_IMPORT, ABSENT, ABSENT, ABSENT, 0, true, false},
+    {CALL_RETAIN, RECORD_VMM_RETAIN, 8, ABSENT, ABSENT, 0, true, false},
+    {CALL_HOST_REGISTER, RECORD_HOST_REGISTER, 0, 8, ABSENT, ABSENT, false, false},
+    {CALL_HOST_UNREGISTER, RECORD_HOST_UNREGISTER, 0, ABSENT, ABSENT, ABSENT, false, false},
+};
+enum { CALLS = sizeof calls / sizeof calls[0] };
+
+uint32_t vmm_call(size_t index) {
+    return index < CALLS ? calls[index].id : 0;
+}
+
+static void read_u64(const uint8_t *params, uint8_t offset, bool behind, uint64_t *out) {
+    if (offset != ABSENT)
+        *out = behind ? pointed(params, offset) : cupti_u64(params, offset);
+}
+
+/* False: not a call that is listened to. */
+static bool read_call(uint32_t id, const uint8_t *params, struct record_vmm *out) {
+    size_t i = 0;
+    while (i < CALLS && calls[i].id != id)
+        i++;
+    if (i == CALLS)
+        return false;
+    const struct call *c = &calls[i];
+    out->head.type = c->record;
+    read_u64(params, c->address, c->makes && c->handle == ABSENT, &out->address);
+    read_u64(params, c->bytes, false, &out->bytes);
+    read_u64(params, c->offset, false, &out->offset);
+    read_u64(params, c->handle, c->makes, &out->handle);
+    if (c->has_location)
+        read_location(params, out);
+    return true;
 }
 
 void vmm_callback(void *user, int domain, uint32_t id, const void *data) {
@@ -97,7 +87,6 @@ void vmm_callback(void *user, int domain, uint32_t id, const void *data) {
                                 .device = RECORD_UNKNOWN32,
                                 .correlation = d->correlation,
                                 .location = RECORD_UNKNOWN32};
-    record.head.type = read_call(id, d->params, &record);
-    if (record.head.type != 0)
+    if (read_call(id, d->params, &record))
         capture_put(&record.head);
 }
