@@ -145,5 +145,8 @@ struct progress {
 };
 bool progress_show(void *user, uint64_t done, uint64_t total);
 void progress_clear(struct progress *progress);
+/* source_run with a bar. */
+bool cli_source_run(const struct cli *cli, const char *path, const struct source_options *options,
+                    struct source_result *result, struct error *err);
 
 #endif

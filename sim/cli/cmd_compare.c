@@ -92,19 +92,15 @@ static bool write_all(struct compared *c, struct error *err) {
 }
 
 /* The second side's options: --set-b goes after --set. */
-static bool run_side(const struct cli *cli, size_t side, struct progress *progress,
-                     struct source_result *out, struct error *err) {
+static bool run_side(const struct cli *cli, size_t side, struct source_result *out,
+                     struct error *err) {
     struct source_options options = cli->source;
     const char *sets[2 * CLI_MAX_SETS];
     memcpy(sets, cli->sets, sizeof cli->sets);
     for (size_t i = 0; side == 1 && i < cli->set_b_count; i++)
         sets[options.set_count++] = cli->sets_b[i];
     options.sets = sets;
-    options.progress = progress_show;
-    options.user = progress;
-    bool ok = source_run(cli->files[side], &options, out, err);
-    progress_clear(progress);
-    return ok;
+    return cli_source_run(cli, cli->files[side], &options, out, err);
 }
 
 static bool check(const struct cli *cli, struct error *err) {
@@ -117,11 +113,10 @@ static bool check(const struct cli *cli, struct error *err) {
 int cmd_compare(struct cli *cli) {
     struct error err = {0};
     struct compared c = {.cli = cli};
-    struct progress progress = {.what = "reading", .interrupted = cli->interrupted};
     size_t ready = 0;
     bool ok = check(cli, &err);
     while (ok && ready < PAIR_SIDES) {
-        ok = run_side(cli, ready, &progress, &c.side[ready], &err);
+        ok = run_side(cli, ready, &c.side[ready], &err);
         ready += ok;
         ok = ok && cli_has_history(cli->files[ready - 1], c.side[ready - 1].timeline, &err);
     }

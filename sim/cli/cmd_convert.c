@@ -37,7 +37,6 @@ bool cli_write_timeline(const struct cli *cli, const struct timeline *tl, struct
 int cmd_convert(struct cli *cli) {
     struct error err = {0};
     struct source_result result;
-    struct progress progress = {.what = "reading", .interrupted = cli->interrupted};
     if (!cli->output)
         error_set(
             &err, ERROR_USAGE,
@@ -45,13 +44,9 @@ int cmd_convert(struct cli *cli) {
     if (!cli->output || !writer_find(cli->format, cli->output, &err) ||
         !source_check_options(cli->files, cli->file_count, &cli->source, &err))
         return cli_fail(&err);
-    cli->source.progress = progress_show;
-    cli->source.user = &progress;
-    bool ok = source_run(cli->files[0], &cli->source, &result, &err);
-    progress_clear(&progress);
-    if (!ok)
+    if (!cli_source_run(cli, cli->files[0], &cli->source, &result, &err))
         return cli_fail(&err);
-    ok = cli_write_timeline(cli, result.timeline, &err);
+    bool ok = cli_write_timeline(cli, result.timeline, &err);
     source_result_fini(&result);
     return ok ? EXIT_FITS : cli_fail(&err);
 }

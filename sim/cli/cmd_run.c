@@ -192,12 +192,7 @@ int cmd_run(struct cli *cli) {
         return cli_fail(&err);
     if (!source_check_options(cli->files, cli->file_count, &cli->source, &err))
         return cli_fail(&err);
-    struct progress progress = {.what = "reading", .interrupted = cli->interrupted};
-    cli->source.progress = progress_show;
-    cli->source.user = &progress;
-    bool ok = source_run(cli->files[0], &cli->source, &result, &err);
-    progress_clear(&progress);
-    if (!ok)
+    if (!cli_source_run(cli, cli->files[0], &cli->source, &result, &err))
         return cli_fail(&err);
     int code = report_result(cli, &result, &err);
     source_result_fini(&result);

@@ -100,18 +100,13 @@ static bool check_order(const struct cli *cli, struct error *err) {
 int cmd_validate(struct cli *cli) {
     struct error err = {0};
     struct source_result simulated, real;
-    struct progress progress = {.what = "reading", .interrupted = cli->interrupted};
     if (cli->tolerance_bytes > 0)
         error_set(&err, ERROR_USAGE, "validate: --tolerance is a percentage such as 2%%");
     if (cli->tolerance_bytes > 0 || !check_order(cli, &err))
         return cli_fail(&err);
-    cli->source.progress = progress_show;
-    cli->source.user = &progress;
-    bool ok = source_run(cli->files[0], &cli->source, &simulated, &err);
-    if (!ok)
+    if (!cli_source_run(cli, cli->files[0], &cli->source, &simulated, &err))
         return cli_fail(&err);
-    ok = source_run(cli->files[1], &cli->source, &real, &err);
-    progress_clear(&progress);
+    bool ok = cli_source_run(cli, cli->files[1], &cli->source, &real, &err);
     int code = EXIT_BAD_TRACE;
     if (!ok)
         code = cli_fail(&err);

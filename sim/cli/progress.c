@@ -30,3 +30,14 @@ void progress_clear(struct progress *progress) {
     if (progress->drawn)
         fprintf(stderr, "\r%*s\r", BAR_WIDTH + 40, "");
 }
+
+bool cli_source_run(const struct cli *cli, const char *path, const struct source_options *options,
+                    struct source_result *result, struct error *err) {
+    struct progress progress = {.what = "reading", .interrupted = cli->interrupted};
+    struct source_options watched = *options;
+    watched.progress = progress_show;
+    watched.user = &progress;
+    bool ok = source_run(path, &watched, result, err);
+    progress_clear(&progress);
+    return ok;
+}
