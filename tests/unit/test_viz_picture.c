@@ -300,7 +300,8 @@ TEST(a_font_knows_what_it_has) {
     struct font *font = font_create_embedded();
     assert_non_null(font);
     assert_true(font_has(font, 'A'));
-    assert_false(font_has(font, 0x663e));
+    assert_true(font_has(font, 0x663e));  /* of the interface */
+    assert_false(font_has(font, 0x9f98)); /* a box with its code */
     font_destroy(font);
     assert_null(picture_usual_font_hint(LANGUAGE_ENGLISH));
 }

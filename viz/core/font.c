@@ -130,6 +130,19 @@ static const struct font_cell *find_cell(uint32_t code) {
     return low < font_cell_count && font_cells[low].code == code ? &font_cells[low] : NULL;
 }
 
+static const struct font_wide_cell *find_wide(uint32_t code) {
+    size_t low = 0, high = font_wide_cell_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (font_wide_cells[middle].code < code)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < font_wide_cell_count && font_wide_cells[low].code == code ? &font_wide_cells[low]
+                                                                           : NULL;
+}
+
 /* 3x5 hex digits for the box, 15 bits a digit, top row first. */
 static const uint16_t tiny_digits[16] = {0x7b6f, 0x2c97, 0x73e7, 0x73cf, 0x5bc9, 0x79cf,
                                          0x79ef, 0x7249, 0x7bef, 0x7bcf, 0x7bed, 0x6bae,
@@ -177,20 +190,35 @@ static void paint_cell(uint8_t *coverage, int width, const struct font_cell *cel
         }
 }
 
+static void paint_wide(uint8_t *coverage, int width, const struct font_wide_cell *cell, bool bold,
+                       int factor) {
+    for (int y = 0; y < FONT_CELL_HEIGHT; y++)
+        for (int x = 0; x < FONT_WIDE; x++) {
+            unsigned row = cell->rows[y];
+            if (bold)
+                row |= row >> 1;
+            if (row >> (15 - x) & 1)
+                set_pixel(coverage, width, x, y, factor);
+        }
+}
+
 static bool make_embedded(struct font *font, uint32_t code, int size, bool bold,
                           struct font_slot *slot) {
     const struct font_cell *cell = find_cell(code);
+    const struct font_wide_cell *wide = cell ? NULL : find_wide(code);
     int factor = embedded_factor(size);
     struct glyph *glyph = &slot->glyph;
-    glyph->width = (cell ? FONT_CELL_WIDTH : 14) * factor;
+    glyph->width = (cell ? FONT_CELL_WIDTH : wide ? FONT_WIDE : 14) * factor;
     glyph->height = FONT_CELL_HEIGHT * factor;
-    glyph->advance = (cell ? FONT_ADVANCE : 14) * factor;
+    glyph->advance = (cell ? FONT_ADVANCE : wide ? FONT_WIDE : 14) * factor;
     glyph->top = (font_line(font, size) - glyph->height) / 2;
     slot->owned = xcalloc((size_t)glyph->width, (size_t)glyph->height);
     if (!slot->owned)
         return false;
     if (cell)
         paint_cell(slot->owned, glyph->width, cell, bold, factor);
+    else if (wide)
+        paint_wide(slot->owned, glyph->width, wide, bold, factor);
     else
         paint_box(slot->owned, glyph->width, code, factor);
     glyph->coverage = slot->owned;
@@ -221,7 +249,7 @@ static bool make_outline(struct font *font, uint32_t code, int size, bool bold,
 
 bool font_has(struct font *font, uint32_t code) {
     struct font_ft_glyph glyph;
-    return find_cell(code) || (font->ft && font_ft_render(font->ft, code, 16, false, &glyph));
+    return find_cell(code) || find_wide(code) || (font->ft && font_ft_render(font->ft, code, 16, false, &glyph));
 }
 
 static struct font_slot *find_slot(struct font_slot *slots, size_t count, uint64_t key) {

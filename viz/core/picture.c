@@ -51,9 +51,10 @@ bool picture_parse_scale(const char *text, int *percent, struct error *err) {
 
 const char *picture_font_hint(struct font *font, enum language language) {
     if (language != LANGUAGE_CHINESE ||
-        (font && font_has(font, 0x663e))) /* the first character of "显存" */
+        (font && font_has(font, 0x9f98))) /* a character that no text of the interface has */
         return NULL;
-    return "no font with Chinese characters: install fonts-noto-cjk or fonts-wqy-microhei";
+    return "no font with Chinese characters but the program's own for its texts: install "
+           "fonts-noto-cjk or fonts-wqy-microhei";
 }
 
 const char *picture_usual_font_hint(enum language language) {

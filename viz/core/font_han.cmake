@@ -1,0 +1,11 @@
+# cmake -D IN=font_han.hex -D OUT=font_han.c -P font_han.cmake: lines CODE:ROWS as an array, in rising order.
+file(STRINGS ${IN} lines)
+set(cells "")
+foreach(line ${lines})
+  string(REGEX MATCH "^([0-9A-F]+):([0-9A-F]+)$" found "${line}")
+  set(code ${CMAKE_MATCH_1})
+  string(REGEX REPLACE "(....)" "0x\\1, " rows "${CMAKE_MATCH_2}")
+  string(APPEND cells "    {0x${code}, {${rows}}},\n")
+endforeach()
+list(LENGTH lines count)
+file(WRITE ${OUT} "/* made by font_han.cmake */\n#include \"font_data.h\"\n\nconst struct font_wide_cell font_wide_cells[] = {\n${cells}};\nconst size_t font_wide_cell_count = ${count};\n")
