@@ -11,12 +11,14 @@
 #include "draw.h"
 #include "file.h"
 #include "font.h"
+#include "keys.h"
 #include "picture.h"
 #include "png_file.h"
 #include "raster.h"
 #include "script.h"
 #include "svg.h"
 #include "text.h"
+#include "utf8.h"
 #include "viz_fixture.h"
 
 #define GOLDEN SOURCE_DIR "/tests/viz/golden/"
@@ -240,31 +242,125 @@ TEST(plates_of_one_place_are_apart) {
     timeline_destroy(tl);
 }
 
+static struct timeline *with_events(uint32_t events) {
+    struct fixture f = fixture_start("few.lua");
+    fixture_device(&f, "A card", UINT64_C(1) << 30, 0);
+    if (events > 0)
+        fixture_segment(&f, 20u << 20);
+    return f.tl;
+}
+
+/* Both languages, the three themes and scales, a second file, out of memory, what is hardly anything. */
 TEST(pixels_are_as_they_were) {
     USE_STATE;
-    struct timeline *a = tiny(), *b = fixture_random(8, 3000, 60);
+    struct timeline *a = tiny(), *b = fixture_random(8, 3000, 60), *c = fixture_random(9, 3000, 40);
+    struct timeline *oom = full(), *none = with_events(0), *one = with_events(1);
     const struct {
         const char *name;
-        const struct timeline *tl;
+        const struct timeline *tl, *overlay;
         struct picture_options options;
     } cases[] = {
-        {"tiny-dark.png", a, {.width = 900, .height = 560}},
+        {"tiny-dark.png", a, NULL, {.width = 900, .height = 560}},
         {"tiny-light-chinese.png",
          a,
+         NULL,
          {.width = 900, .height = 560, .theme = THEME_LIGHT, .language = LANGUAGE_CHINESE}},
-        {"random-200.png", b, {.width = 1280, .height = 800, .scale_percent = 200}},
+        {"random-200.png", b, NULL, {.width = 1280, .height = 800, .scale_percent = 200}},
+        {"tiny-contrast-150.png",
+         a,
+         NULL,
+         {.width = 1200, .height = 760, .scale_percent = 150, .theme = THEME_CONTRAST}},
+        {"tiny-chinese-200.png",
+         a,
+         NULL,
+         {.width = 1400, .height = 900, .scale_percent = 200, .language = LANGUAGE_CHINESE}},
+        {"overlay.png", b, c, {.width = 900, .height = 600, .theme = THEME_LIGHT}},
+        {"below.png", b, c, {.width = 900, .height = 600, .state = "compare=below;group=op"}},
+        {"zoomed.png",
+         b,
+         NULL,
+         {.width = 900, .height = 560, .state = "axis=events;at=event 70;view=50..90;pin=3"}},
+        {"oom.png", oom, NULL, {.width = 900, .height = 560, .at = "oom"}},
+        {"no-event.png", none, NULL, {.width = 640, .height = 400}},
+        {"one-event.png", one, NULL, {.width = 640, .height = 400, .theme = THEME_LIGHT}},
+        {"small.png", a, NULL, {.width = 320, .height = 200}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct picture_options options = cases[i].options;
         struct text out = {0};
         struct error err = {0};
         options.embedded_font = true;
-        assert_ok(picture_render(cases[i].tl, NULL, &options, PICTURE_PNG, &out, &err), err);
+        assert_ok(picture_render(cases[i].tl, cases[i].overlay, &options, PICTURE_PNG, &out, &err),
+                  err);
         compare_picture(cases[i].name, &out);
         text_fini(&out);
     }
-    timeline_destroy(a);
-    timeline_destroy(b);
+    struct timeline *all[] = {a, b, c, oom, none, one};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        timeline_destroy(all[i]);
+}
+
+static void assert_drawable(struct font *font, const char *text) {
+    const char *end = text + strlen(text);
+    for (const char *at = text; at < end;) {
+        uint32_t code = utf8_next(&at, end);
+        if (!font_has(font, code))
+            fail_msg("U+%04X of '%s' is not in the embedded font (viz/core/font_han)",
+                     (unsigned)code, text);
+    }
+}
+
+/* The interface is legible on a machine without any font. */
+TEST(every_text_of_the_interface_is_in_the_embedded_font) {
+    USE_STATE;
+    struct font *font = font_create_embedded();
+    assert_non_null(font);
+    for (int language = LANGUAGE_ENGLISH; language <= LANGUAGE_CHINESE; language++) {
+        for (int i = 0; i < TEXT_COUNT; i++)
+            assert_drawable(font, i18n_text((enum language)language, (enum text_id)i));
+        for (int i = 0; i < ACTION_COUNT; i++)
+            assert_drawable(font, keys_doc((enum action)i, (enum language)language));
+        for (int i = 0; i < CATEGORY_COUNT; i++)
+            assert_drawable(font, i18n_category((enum language)language, (enum category)i));
+    }
+    font_destroy(font);
+}
+
+/* What no font has is a box with its code: wider than it is empty, and another code is another box. */
+TEST(what_no_font_has_can_still_be_looked_up) {
+    USE_STATE;
+    struct font *font = font_create_embedded();
+    assert_non_null(font);
+    const struct glyph *a = font_glyph(font, 0x9f98, 13, false);
+    const struct glyph *b = font_glyph(font, 0x9f99, 13, false);
+    assert_non_null(a->coverage);
+    assert_int_equal(a->advance, 14);
+    assert_int_equal(a->height, 16);
+    assert_int_not_equal(memcmp(a->coverage, b->coverage, (size_t)a->width * (size_t)a->height), 0);
+    const struct glyph *wide = font_glyph(font, 0x663e, 13, false);
+    assert_int_equal(wide->advance, 16);
+    font_destroy(font);
+}
+
+/* Only where one is installed: the glyph comes from it, not from the embedded font. */
+TEST(a_font_of_the_system_draws_chinese_where_there_is_one) {
+    USE_STATE;
+    struct error err = {0};
+    struct font *font = font_create(getenv("VRAMSIM_FONT"), &err);
+    assert_non_null(font);
+    if (!font_has(font, 0x9f98)) {
+        print_message("SKIPPED: no font with Chinese characters is installed\n");
+        font_destroy(font);
+        return;
+    }
+    const struct glyph *glyph = font_glyph(font, 0x9f98, 26, false);
+    assert_non_null(glyph->coverage);
+    assert_in_range(glyph->advance, 20, 32);
+    unsigned shades = 0; /* outlines have soft edges */
+    for (int i = 0; i < glyph->width * glyph->height; i++)
+        shades += glyph->coverage[i] > 0 && glyph->coverage[i] < 255;
+    assert_in_range(shades, 10, 2000);
+    font_destroy(font);
 }
 
 TEST(svg_is_as_it_was_and_escapes_its_texts) {
@@ -356,6 +452,9 @@ TEST(a_font_without_chinese_characters_is_said) {
 
 SUITE(cmocka_unit_test(draw_lists_are_as_they_were),
       cmocka_unit_test(plates_of_one_place_are_apart), cmocka_unit_test(pixels_are_as_they_were),
+      cmocka_unit_test(every_text_of_the_interface_is_in_the_embedded_font),
+      cmocka_unit_test(what_no_font_has_can_still_be_looked_up),
+      cmocka_unit_test(a_font_of_the_system_draws_chinese_where_there_is_one),
       cmocka_unit_test(svg_is_as_it_was_and_escapes_its_texts),
       cmocka_unit_test(the_same_picture_twice_is_the_same_bytes),
       cmocka_unit_test(a_font_knows_what_it_has), cmocka_unit_test(bad_sizes_are_refused),
