@@ -10,6 +10,7 @@
 #include "app.h"
 #include "error.h"
 #include "file.h"
+#include "font.h"
 #include "format.h"
 #include "loader.h"
 #include "picture.h"
@@ -137,8 +138,11 @@ static void heed_file_limit(void) {
     sigaction(SIGXFSZ, &action, NULL);
 }
 
+/* When what was drawn is known. */
 static void hint(struct app *app, const struct view_options *o) {
-    const char *text = picture_font_hint(app_font(app), o->app.language);
+    char line[PICTURE_HINT_BYTES];
+    uint32_t missing = o->app.embedded_font ? 0 : font_missing(app_font(app));
+    const char *text = picture_font_hint(missing, line);
     if (text)
         tell("", text, "");
 }
@@ -188,11 +192,11 @@ static int run_window(const struct view_options *o, struct error *err) {
     if (!session)
         return exit_code(err);
     int code = 0;
-    hint(session_app(session), o);
     if (o->script && session_load(session, err))
         code = run_script(o, NULL, session_window(session), err);
     else if (o->script || !session_run(session, err))
         code = exit_code(err);
+    hint(session_app(session), o);
     remember(&keeper, session_app(session));
     session_destroy(session);
     return code;
@@ -206,8 +210,8 @@ static int run_without_window(const struct view_options *o, struct error *err) {
     struct loader *loader = loader_start(&what, err);
     if (!loader || !loader_take(loader, &loaded, err))
         return exit_code(err);
-    hint(loaded.app, o);
     int code = loaded_start(&loaded, o, err) ? run_script(o, &loaded, NULL, err) : exit_code(err);
+    hint(loaded.app, o);
     loaded_fini(&loaded);
     return code;
 }

@@ -132,9 +132,10 @@ bool cli_write_picture(const struct cli *cli, const struct timeline *tl,
 bool cli_is_page(const char *path);
 bool cli_write_page(const char *path, const struct timeline *tl, const struct timeline *overlay,
                     const struct picture_options *options, struct error *err);
-/* The options that pictures heed, and a word on standard error about a font that is missing. */
+/* The options that pictures heed, and a word on standard error about a character that no font has; 0:
+ * none. */
 struct picture_options cli_picture_options(const struct cli *cli);
-void cli_font_hint(const struct picture_options *options);
+void cli_font_hint(uint32_t missing);
 
 /* progress.c: a bar on a terminal, nothing in a pipe. */
 struct progress {

@@ -49,11 +49,11 @@ int cmd_render(struct cli *cli) {
     bool ok = check_outputs(cli, &err) &&
               source_check_options(cli->files, cli->file_count, &cli->source, &err) &&
               open_files(cli, tl, &err);
-    for (size_t i = 0; ok && i < cli->output_count; i++) {
-        if (picture_kind_of(cli->outputs[i]) == PICTURE_PNG)
-            cli_font_hint(&options);
+    uint32_t missing = 0;
+    options.missing = &missing;
+    for (size_t i = 0; ok && i < cli->output_count; i++)
         ok = write_one(&options, cli->outputs[i], tl, &err);
-    }
+    cli_font_hint(missing);
     for (size_t i = 0; i < cli->file_count; i++)
         timeline_destroy(tl[i]);
     return ok ? EXIT_FITS : cli_fail(&err);

@@ -39,9 +39,9 @@ struct picture_options cli_picture_options(const struct cli *cli) {
     return options;
 }
 
-void cli_font_hint(const struct picture_options *options) {
-    const char *hint =
-        options->font || options->embedded_font ? NULL : picture_usual_font_hint(options->language);
+void cli_font_hint(uint32_t missing) {
+    char line[PICTURE_HINT_BYTES];
+    const char *hint = picture_font_hint(missing, line);
     if (hint)
         cli_tell(hint);
 }
@@ -70,8 +70,8 @@ bool cli_write_picture(const struct cli *cli, const struct timeline *tl,
         enum picture_kind kind;
     } files[] = {{cli->png, PICTURE_PNG}, {cli->svg, PICTURE_SVG}};
     struct picture_options options = cli_picture_options(cli);
-    if (cli->png)
-        cli_font_hint(&options);
+    uint32_t missing = 0;
+    options.missing = &missing;
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         struct text out = {0};
         if (!files[i].path)
@@ -83,5 +83,6 @@ bool cli_write_picture(const struct cli *cli, const struct timeline *tl,
         if (!cli_write(files[i].path, &out, err))
             return false;
     }
+    cli_font_hint(missing);
     return !cli->html || cli_write_page(cli->html, tl, overlay, &options, err);
 }

@@ -396,10 +396,10 @@ TEST(a_font_knows_what_it_has) {
     struct font *font = font_create_embedded();
     assert_non_null(font);
     assert_true(font_has(font, 'A'));
-    assert_true(font_has(font, 0x663e));  /* of the interface */
-    assert_false(font_has(font, 0x9f98)); /* a box with its code */
+    assert_true(font_has(font, 0x663e));     /* of the interface */
+    assert_false(font_has(font, 0x9f98));    /* a box with its code */
+    assert_int_equal(font_missing(font), 0); /* asked for alone: nothing is drawn */
     font_destroy(font);
-    assert_null(picture_usual_font_hint(LANGUAGE_ENGLISH));
 }
 
 TEST(bad_sizes_are_refused) {
@@ -441,13 +441,28 @@ TEST(clips_and_blends_stay_inside) {
     draw_fini(&list);
 }
 
-TEST(a_font_without_chinese_characters_is_said) {
+/* Chinese alone is no reason for a word, characters of a trace that became boxes are. */
+TEST(only_a_character_that_became_a_box_is_told) {
     USE_STATE;
-    struct font *font = font_create_embedded();
-    assert_non_null(font);
-    assert_non_null(picture_font_hint(font, LANGUAGE_CHINESE));
-    assert_null(picture_font_hint(font, LANGUAGE_ENGLISH));
-    font_destroy(font);
+    struct timeline *a = tiny();
+    struct error err = {0};
+    const struct app_options options = {
+        .width = 900, .height = 560, .language = LANGUAGE_CHINESE, .embedded_font = true};
+    char line[PICTURE_HINT_BYTES];
+    for (int boxes = 0; boxes < 2; boxes++) {
+        struct text out = {0};
+        if (boxes)
+            a->title = timeline_string(a, "\xe9\xbe\x98.lua"); /* U+9F98 */
+        struct app *app = app_create(&options, a, NULL, &err);
+        assert_non_null(app);
+        assert_ok(picture_of(app, PICTURE_PNG, &out, &err), err);
+        assert_int_equal(font_missing(app_font(app)), boxes ? 0x9f98 : 0);
+        app_destroy(app);
+        text_fini(&out);
+    }
+    assert_null(picture_font_hint(0, line));
+    assert_non_null(strstr(picture_font_hint(0x9f98, line), "U+9F98"));
+    timeline_destroy(a);
 }
 
 SUITE(cmocka_unit_test(draw_lists_are_as_they_were),
@@ -458,5 +473,5 @@ SUITE(cmocka_unit_test(draw_lists_are_as_they_were),
       cmocka_unit_test(svg_is_as_it_was_and_escapes_its_texts),
       cmocka_unit_test(the_same_picture_twice_is_the_same_bytes),
       cmocka_unit_test(a_font_knows_what_it_has), cmocka_unit_test(bad_sizes_are_refused),
-      cmocka_unit_test(a_font_without_chinese_characters_is_said),
+      cmocka_unit_test(only_a_character_that_became_a_box_is_told),
       cmocka_unit_test(clips_and_blends_stay_inside))

@@ -21,6 +21,7 @@ struct font {
     struct font_ft *ft; /* NULL: embedded only */
     struct font_slot *slots;
     size_t slot_count, used;
+    uint32_t missing;                                 /* the first character that became a box */
     int metrics_size, metrics_ascent, metrics_height; /* of the last size asked */
 };
 
@@ -221,6 +222,8 @@ static bool make_embedded(struct font *font, uint32_t code, int size, bool bold,
         paint_wide(slot->owned, glyph->width, wide, bold, factor);
     else
         paint_box(slot->owned, glyph->width, code, factor);
+    if (!cell && !wide && font->missing == 0)
+        font->missing = code;
     glyph->coverage = slot->owned;
     return true;
 }
@@ -249,7 +252,12 @@ static bool make_outline(struct font *font, uint32_t code, int size, bool bold,
 
 bool font_has(struct font *font, uint32_t code) {
     struct font_ft_glyph glyph;
-    return find_cell(code) || find_wide(code) || (font->ft && font_ft_render(font->ft, code, 16, false, &glyph));
+    return find_cell(code) || find_wide(code) ||
+           (font->ft && font_ft_render(font->ft, code, 16, false, &glyph));
+}
+
+uint32_t font_missing(const struct font *font) {
+    return font->missing;
 }
 
 static struct font_slot *find_slot(struct font_slot *slots, size_t count, uint64_t key) {

@@ -30,6 +30,8 @@ void font_destroy(struct font *font);
 
 /* Is there more than a box for it? */
 bool font_has(struct font *font, uint32_t code);
+/* The first character that a box was made for; 0: none so far. */
+uint32_t font_missing(const struct font *font);
 int font_line(struct font *font, int size); /* height of a line */
 const struct glyph *font_glyph(struct font *font, uint32_t code, int size, bool bold);
 int font_width(struct font *font, const char *text, size_t length, int size, bool bold);

@@ -49,20 +49,14 @@ bool picture_parse_scale(const char *text, int *percent, struct error *err) {
     return true;
 }
 
-const char *picture_font_hint(struct font *font, enum language language) {
-    if (language != LANGUAGE_CHINESE ||
-        (font && font_has(font, 0x9f98))) /* a character that no text of the interface has */
+const char *picture_font_hint(uint32_t missing, char out[PICTURE_HINT_BYTES]) {
+    if (missing == 0)
         return NULL;
-    return "no font with Chinese characters but the program's own for its texts: install "
-           "fonts-noto-cjk or fonts-wqy-microhei";
-}
-
-const char *picture_usual_font_hint(enum language language) {
-    struct error err = {0};
-    struct font *font = language == LANGUAGE_CHINESE ? font_create(NULL, &err) : NULL;
-    const char *hint = picture_font_hint(font, language);
-    font_destroy(font);
-    return hint;
+    snprintf(out, PICTURE_HINT_BYTES,
+             "no font here has U+%04X: a box with its code stands for it (fonts-noto-cjk or "
+             "fonts-wqy-microhei have Chinese)",
+             (unsigned)missing);
+    return out;
 }
 
 bool picture_png(const struct draw_list *list, struct font *font, struct text *out,
@@ -163,6 +157,9 @@ bool picture_render(const struct timeline *tl, const struct timeline *overlay,
                     struct error *err) {
     struct app *app = picture_app(tl, overlay, options, err);
     bool done = app && picture_of(app, kind, out, err);
+    bool asked = options->missing && !options->embedded_font && kind == PICTURE_PNG;
+    if (done && asked && *options->missing == 0)
+        *options->missing = font_missing(app_font(app));
     app_destroy(app);
     return done;
 }

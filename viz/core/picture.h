@@ -27,6 +27,8 @@ struct picture_options { /* zero = defaults */
     const char *font;   /* FILE[:face]; NULL: those of the system, else the embedded one */
     bool embedded_font; /* the same pixels on every machine */
     bool below;         /* the overlay below instead of over it */
+    uint32_t *
+        missing; /* where the first character of a PNG goes that no font of the system has; or NULL */
 };
 
 /* The application as the options say: the caller's to destroy. NULL: bad options (ERROR_USAGE), want of
@@ -56,10 +58,9 @@ bool picture_png(const struct draw_list *list, struct font *font, struct text *o
                  struct error *err);
 /* Of an application as it stands. */
 bool picture_of(struct app *app, enum picture_kind kind, struct text *out, struct error *err);
-/* What to install when a font (the usual ones of this machine) lacks the characters of the language;
- * NULL: nothing. */
-const char *picture_font_hint(struct font *font, enum language language);
-const char *picture_usual_font_hint(enum language language);
+/* What to install when characters were missing (font_missing); NULL: none were. */
+enum { PICTURE_HINT_BYTES = 160 };
+const char *picture_font_hint(uint32_t missing, char out[PICTURE_HINT_BYTES]);
 /* "1.5": 150 */
 bool picture_parse_scale(const char *text, int *percent, struct error *err);
 /* "1600x900" */
