@@ -4,6 +4,10 @@ vs_quote_dir(viz_pictures PRIVATE ${CMAKE_SOURCE_DIR}/tests/support)
 target_link_libraries(viz_pictures PRIVATE vs_viz_core vs_flags)
 set_target_properties(viz_pictures PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
 
+add_executable(viz_pixels viz/viz_pixels.c)
+target_link_libraries(viz_pixels PRIVATE PkgConfig::PNG PkgConfig::ZLIB vs_flags)
+set_target_properties(viz_pixels PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+
 if(TARGET vs_viz_window)
   add_executable(viz_window viz/viz_window.c)
   vs_quote_dir(viz_window PRIVATE ${CMAKE_SOURCE_DIR}/tests/support)
@@ -67,9 +71,10 @@ if(TARGET vramsim-view)
     --script ${CMAKE_CURRENT_SOURCE_DIR}/viz/rows.script)
   add_test(NAME viz_program_no_display COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/viz/no_display.sh
     $<TARGET_FILE:vramsim-view> ${viz_scenario})
+  add_test(NAME viz_documents COMMAND ${CMAKE_SOURCE_DIR}/docs/pictures/make --check $<TARGET_FILE:vramsim-view> $<TARGET_FILE:viz_pixels>)
   set_tests_properties(viz_program_xvfb PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 120)
   set_tests_properties(viz_program_xvfb viz_program_script viz_program_replay viz_program_remembers
-    viz_program_parameters viz_program_rows viz_program_no_display
+    viz_program_parameters viz_program_rows viz_program_no_display viz_documents
     PROPERTIES
     ENVIRONMENT "ASAN_OPTIONS=detect_leaks=0") # of the display's libraries
 endif()

@@ -48,7 +48,7 @@ screen_is_not() { [ "$(screen)" != "$1" ]; }
 empty=$(screen)
 until_good find_window || fail "no window"
 until_good screen_is_not "$empty" || fail "the window stays empty"
-is_read() { title | grep -q ' events, '; }
+is_read() { title | grep -q ' of [1-9][0-9]* events, '; }
 until_good is_read || fail "nothing is read: $(title)"
 xdotool windowfocus --sync "$window" 2>/dev/null
 start=$(title)
