@@ -159,15 +159,14 @@ rows.gemma3_text = {
     "vocab_size", 262208, "hidden_size", 2304, "intermediate_size", 9216, "num_hidden_layers", 26, "num_attention_heads", 8,
     "num_key_value_heads", 4, "head_dim", 256, "hidden_activation", "gelu_pytorch_tanh", "max_position_embeddings", 131072,
     "tie_word_embeddings", true, "attention_bias", false, "attention_dropout", 0.0, "sliding_window", 4096,
-    "sliding_window_pattern", 6, "layer_types", {}, "final_logit_softcapping", 0.0, "attn_logit_softcapping", 0.0,
+    "sliding_window_pattern", 6, "layer_types", {}, "final_logit_softcapping", 0.0,
   },
-  inert = { "hidden_act", "_sliding_window_pattern" },
+  inert = { "hidden_act", "_sliding_window_pattern", "attn_logit_softcapping" }, -- Gemma3Attention does not pass the cap on
   build = function(p)
     return decoder(p, {
       model = "gemma3",
       qkv_bias = p.attention_bias,
       o_bias = p.attention_bias,
-      attention_softcap = p.attn_logit_softcapping,
       final_softcap = p.final_logit_softcapping,
       ropes = p.ropes,
       layer_types = layer_types(p, function(i)

@@ -71,6 +71,8 @@ config_keys.known = {
   word_embed_proj_dim = { "width of the embedding; 0 = hidden_size", none = 0, min = 0 },
   enable_bias = { "biases in the linear layers" },
   layer_norm_elementwise_affine = { "norms have weights" },
+  pretraining_tp = { "slow_but_exact: slices of a product", min = 1 },
+  slow_but_exact = { "products by slices, where pretraining_tp is more than 1" },
   apply_residual_connection_post_layernorm = { "residuals are taken after the norm" },
   num_kv_heads = { "new_decoder_architecture: groups of heads; 0 = as many as heads", none = 0, min = 0 },
   num_ln_in_parallel_attn = { "norms before attention and MLP beside each other; 0 = as the architecture has it", none = 0, min = 0, max = 2 },

@@ -105,20 +105,12 @@ rows.bloom = {
   only_eager = true,
   keys = {
     "vocab_size", 250880, "hidden_size", 64, "n_layer", 2, "n_head", 8, "apply_residual_connection_post_layernorm", false,
-    "hidden_dropout", 0.0, "attention_dropout", 0.0, "tie_word_embeddings", true,
+    "hidden_dropout", 0.0, "attention_dropout", 0.0, "tie_word_embeddings", true, "pretraining_tp", 1, "slow_but_exact", false,
   },
   aliases = { n_layer = "num_hidden_layers", n_head = "num_attention_heads", hidden_size = "n_embed" },
   inert = {
     "seq_length", "n_inner", "offset_alibi", "masked_softmax_fusion", "bias_dropout_fusion", "skip_bias_add", "skip_bias_add_qkv",
     "attention_softmax_in_fp32",
-  },
-  refused = {
-    slow_but_exact = {
-      function(value)
-        return value == true
-      end,
-      "slices of a product are not modelled: set it to false",
-    },
   },
   build = function(p)
     return build("bloom", {
@@ -127,6 +119,7 @@ rows.bloom = {
       dropout = p.hidden_dropout,
       attention_dropout = p.attention_dropout,
       residual_after_norm = p.apply_residual_connection_post_layernorm,
+      slices = p.slow_but_exact and p.pretraining_tp or 1,
     }, p)
   end,
 }
@@ -150,6 +143,10 @@ rows.falcon = {
     end
     if norms == 0 and p.new_decoder_architecture then
       norms = 2
+    end
+    if norms == 2 and p.new_decoder_architecture and not p.parallel_attn then
+      error(p.path .. ": parallel_attn false: with new_decoder_architecture the model has no such norms (Transformers fails too); "
+        .. "set it to true, or num_ln_in_parallel_attn to 1", 0)
     end
     return build("falcon", {
       intermediate = p.ffn_hidden_size > 0 and p.ffn_hidden_size or 4 * p.hidden_size,

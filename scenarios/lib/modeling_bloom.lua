@@ -45,10 +45,21 @@ local function dropout_add(x, residual, prob, training)
   return out
 end
 
+-- slow_but_exact with pretraining_tp > 1: the sum of products of slices, without the bias.
+local function sliced(dense, input, like, parts)
+  local output = torch.zeros_like(like)
+  local width = dense.weight:size(-1)
+  for i = 0, parts - 1 do
+    local from, to = i * width // parts, (i + 1) * width // parts
+    output = output + torch.linear(input:slice(2, from, to), dense.weight:slice(1, from, to))
+  end
+  return output
+end
+
 local BloomAttention = nn.class()
 function BloomAttention:init(config)
   self.hidden, self.heads, self.head_dim = config.hidden, config.heads, config.hidden // config.heads
-  self.hidden_dropout, self.training = config.dropout, true
+  self.hidden_dropout, self.training, self.slices = config.dropout, true, config.slices or 1
   self.query_key_value = nn.Linear(config.hidden, 3 * config.hidden)
   self.dense = nn.Linear(config.hidden, config.hidden)
   self.attention_dropout = nn.Dropout(config.attention_dropout)
@@ -84,7 +95,12 @@ function BloomAttention:forward(hidden_states, residual, alibi, attention_mask)
   local attention_probs_reshaped = attention_probs:view(batch_size * self.heads, q_length, -1)
   local context_layer = torch.bmm(attention_probs_reshaped, value_layer)
   context_layer = merge_heads(self, context_layer)
-  local output_tensor = self.dense(context_layer)
+  local output_tensor
+  if self.slices > 1 then
+    output_tensor = sliced(self.dense, context_layer, context_layer, self.slices)
+  else
+    output_tensor = self.dense(context_layer)
+  end
   output_tensor = dropout_add(output_tensor, residual, self.hidden_dropout, self.training)
   return output_tensor, attention_probs
 end
@@ -94,11 +110,16 @@ function BloomMLP:init(config)
   self.dense_h_to_4h = nn.Linear(config.hidden, 4 * config.hidden)
   self.gelu_impl = BloomGelu()
   self.dense_4h_to_h = nn.Linear(4 * config.hidden, config.hidden)
-  self.hidden_dropout, self.training = config.dropout, true
+  self.hidden_dropout, self.training, self.slices = config.dropout, true, config.slices or 1
 end
 function BloomMLP:forward(hidden_states, residual)
   hidden_states = self.gelu_impl(self.dense_h_to_4h(hidden_states))
-  local intermediate_output = self.dense_4h_to_h(hidden_states)
+  local intermediate_output
+  if self.slices > 1 then
+    intermediate_output = sliced(self.dense_4h_to_h, hidden_states, residual, self.slices)
+  else
+    intermediate_output = self.dense_4h_to_h(hidden_states)
+  end
   local output = dropout_add(intermediate_output, residual, self.hidden_dropout, self.training)
   return output
 end
