@@ -8,7 +8,6 @@
 #include "machine.h"
 #include "text.h"
 #include "timeline.h"
-#include "timeline_order.h"
 #include "xalloc.h"
 
 enum { HEAD_BYTES = 4096 };
@@ -108,8 +107,7 @@ static bool import_data(const uint8_t *data, size_t length, const struct trace_o
     if (!importer)
         return fail_unknown(data, length, err);
     struct trace_options full = complete(options, length);
-    return importer->import(data, length, &full, tl, facts, err) &&
-           (timeline_order_rows(tl) || error_host_memory(err));
+    return importer->import(data, length, &full, tl, facts, err);
 }
 
 static bool import_named(const char *name, const uint8_t *data, size_t length,
@@ -146,22 +144,13 @@ bool trace_import_bytes(const char *name, const void *data, size_t length,
     return true;
 }
 
-static void forget(void *user, size_t bytes) {
-    input_forget(user, bytes);
-}
-
 bool trace_import(const char *path, const struct trace_options *options, struct timeline **tl,
                   struct trace_facts *facts, struct error *err) {
     struct input in;
     struct trace_facts own;
     if (!input_open(&in, path, options ? options->max_file_bytes : 0, err))
         return false;
-    struct trace_options forgetful = {0};
-    if (options)
-        forgetful = *options;
-    forgetful.passed = forget;
-    forgetful.passed_user = &in;
-    bool ok = import_named(path, in.data, in.length, &forgetful, tl, facts ? facts : &own, err);
+    bool ok = import_named(path, in.data, in.length, options, tl, facts ? facts : &own, err);
     if (ok && !facts)
         trace_facts_fini(&own);
     if (ok && facts) {

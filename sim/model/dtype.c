@@ -45,6 +45,8 @@ enum dtype dtype_promote(enum dtype a, enum dtype b) {
         return b;
     if (b == DTYPE_BOOL)
         return a;
+    if (a == DTYPE_COMPLEX64 || b == DTYPE_COMPLEX64)
+        return DTYPE_COMPLEX64;
     bool fa = dtype_is_float(a), fb = dtype_is_float(b);
     if (fa != fb)
         return fa ? a : b;

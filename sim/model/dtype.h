@@ -19,7 +19,8 @@
     X(UINT8, "uint8", "u8", 1, false)                                                              \
     X(BOOL, "bool", "bool", 1, false)                                                              \
     X(FLOAT8_E4M3FN, "float8_e4m3fn", "fp8", 1, true)                                              \
-    X(FLOAT8_E5M2, "float8_e5m2", "fp8e5m2", 1, true)
+    X(FLOAT8_E5M2, "float8_e5m2", "fp8e5m2", 1, true)                                              \
+    X(COMPLEX64, "complex64", "c64", 8, true)
 
 enum dtype {
 #define X(id, torch_name, short_name, bytes, is_float) DTYPE_##id,

@@ -1,14 +1,7 @@
 /* activation.c: functions of one tensor. What is saved and what the gradient asks for:
  * derivatives.yaml; on a GPU the gradients of silu, gelu, threshold, tanh and sigmoid are one
  * kernel. */
-#include "op.h"
-
-/* One kernel from (gradient, saved) to the gradient. */
-static void backward_fused(struct tape *tape, struct node *node, struct tensor **grads,
-                           struct tensor **out) {
-    struct tensor *in[2] = {grads[0], node->saved[0]};
-    out[0] = elementwise(tape, node->op->name, grads[0]->dtype, in, node->saved[0] ? 2 : 1);
-}
+#include "unary.h"
 
 /* threshold_backward is built with the saved result before the gradient, so the layout is the
  * result's. */
@@ -93,30 +86,12 @@ static const struct backward_op sin_backward = {"SinBackward0", backward_sin};
 static const struct backward_op cos_backward = {"CosBackward0", backward_cos};
 static const struct backward_op log_backward = {"LogBackward0", backward_log};
 static const struct backward_op abs_backward = {"AbsBackward0", backward_abs};
-static const struct backward_op tanh_backward = {"TanhBackward0", backward_fused};
-static const struct backward_op sigmoid_backward = {"SigmoidBackward0", backward_fused};
+static const struct backward_op tanh_backward = {"TanhBackward0", unary_backward};
+static const struct backward_op sigmoid_backward = {"SigmoidBackward0", unary_backward};
 static const struct backward_op relu_backward = {"ReluBackward0", backward_relu};
-static const struct backward_op hardtanh_backward = {"HardtanhBackward0", backward_fused};
-static const struct backward_op silu_backward = {"SiluBackward0", backward_fused};
-static const struct backward_op gelu_backward = {"GeluBackward0", backward_fused};
-
-enum saves { SAVES_NOTHING, SAVES_INPUT, SAVES_OUTPUT };
-
-static void unary(struct tape *tape, struct op_call *call, const struct backward_op *backward,
-                  enum saves saves) {
-    struct tensor *t = call->arg[0].tensor;
-    enum dtype dtype =
-        dtype_is_float(t->dtype) || saves == SAVES_NOTHING ? t->dtype : DTYPE_FLOAT32;
-    struct node *node = node_create(tape, backward, &t, 1, 1);
-    if (saves == SAVES_INPUT)
-        node_save(tape, node, 0, t);
-    struct tensor *out = elementwise(tape, call->op->name, dtype, &t, 1);
-    if (saves == SAVES_OUTPUT)
-        node_save(tape, node, 0, out);
-    node_set_output(node, out, 0);
-    node_finish(tape, node);
-    call->out[call->out_count++] = out;
-}
+static const struct backward_op hardtanh_backward = {"HardtanhBackward0", unary_backward};
+static const struct backward_op silu_backward = {"SiluBackward0", unary_backward};
+static const struct backward_op gelu_backward = {"GeluBackward0", unary_backward};
 
 #define UNARY(name, saves)                                                                         \
     static void run_##name(struct tape *tape, struct op_call *call) {                              \
@@ -144,29 +119,6 @@ static void run_abs(struct tape *tape, struct op_call *call) {
         unary(tape, call, &abs_backward, SAVES_INPUT);
     else
         call->out[call->out_count++] = elementwise(tape, "abs", t->dtype, &t, 1);
-}
-
-/* In place: a formula of the result saves it, one of the input saves a clone made before
- * (original_self of the generated VariableType). */
-static void unary_(struct tape *tape, struct op_call *call, const struct backward_op *backward,
-                   enum saves saves) {
-    struct tensor *t = call->arg[0].tensor;
-    struct node *node = node_create(tape, backward, &t, 1, 1);
-    if (node && saves == SAVES_INPUT) {
-        int64_t stride[TENSOR_MAX_DIMS];
-        struct tensor *plain = tape_detach(tape, t);
-        strides_preserve(t, stride);
-        struct tensor *original = aten_clone_strided(tape, plain, stride);
-        node_save(tape, node, 0, original);
-        tensor_unref(tape, original);
-        tensor_unref(tape, plain);
-    }
-    elementwise_(tape, call->op->name, t, NULL, 0);
-    if (saves == SAVES_OUTPUT)
-        node_save(tape, node, 0, t);
-    node_rebase(tape, node, t);
-    node_finish(tape, node);
-    call->out[call->out_count++] = tensor_ref(t);
 }
 
 static void run_sqrt_(struct tape *tape, struct op_call *call) {
@@ -230,14 +182,6 @@ static void run_pow(struct tape *tape, struct op_call *call) {
     call->out[call->out_count++] = out;
 }
 
-/* clamp(min, max): the gradient would be masked by two masks of a byte an element and their union
- * (derivatives.yaml clamp). */
-static void run_clamp(struct tape *tape, struct op_call *call) {
-    struct tensor *t = call->arg[0].tensor;
-    op_refuse_gradient(tape, call);
-    call->out[call->out_count++] = elementwise(tape, "clamp", t->dtype, &t, 1);
-}
-
 const struct op ops_activation[] = {
     {"neg", "self:T", AUTOCAST_NONE, "-self", run_neg, NULL},
     {"rsqrt", "self:T", AUTOCAST_FP32, "1 / sqrt(self)", run_rsqrt, NULL},
@@ -258,6 +202,5 @@ const struct op ops_activation[] = {
     {"silu", "self:T", AUTOCAST_NONE, "self * sigmoid(self)", run_silu, NULL},
     {"gelu", "self:T", AUTOCAST_NONE, "Gaussian error linear unit", run_gelu, NULL},
     {"pow", "self:X exponent:X", AUTOCAST_FP32, "self to the power of exponent", run_pow, NULL},
-    {"clamp", "self:T min:f? max:f?", AUTOCAST_NONE, "self limited to [min, max]", run_clamp, NULL},
     {0},
 };

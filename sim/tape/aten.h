@@ -57,8 +57,17 @@ void reduce_into(struct tape *tape, const char *name, struct tensor *out, struct
 void reduce_with_index_into(struct tape *tape, const char *name, struct tensor *out,
                             struct tensor *t, uint32_t mask);
 struct tensor *aten_max_all(struct tape *tape, struct tensor *t); /* 0-dim */
+/* amax, amin: values without their index */
+struct tensor *reduce_extreme(struct tape *tape, const char *name, struct tensor *t, uint32_t mask,
+                              bool keepdim);
+/* As reduce_into, of mean and variance together (var, std). */
+void reduce_moments_into(struct tape *tape, const char *name, struct tensor *out, struct tensor *t,
+                         uint32_t mask);
+struct tensor *aten_extreme_all(struct tape *tape, struct tensor *t); /* extreme.c: recorded */
 /* The sum over the dims of `mask`, recorded. */
 struct tensor *aten_sum_dims(struct tape *tape, struct tensor *t, uint32_t mask, bool keepdim);
+
+struct tensor *aten_mean_dims(struct tape *tape, struct tensor *t, uint32_t mask, bool keepdim);
 
 /* view.c */
 /* The dims but the last as one; of 1 or more dims. */
@@ -83,6 +92,10 @@ struct tensor *aten_addmm(struct tape *tape, struct tensor *bias, struct tensor 
 struct tensor *aten_mm(struct tape *tape, struct tensor *a, struct tensor *b);
 struct tensor *aten_bmm(struct tape *tape, struct tensor *a, struct tensor *b);
 struct tensor *aten_matmul(struct tape *tape, struct tensor *a, struct tensor *b);
+
+/* vector_product.c */
+struct tensor *aten_mv(struct tape *tape, struct tensor *matrix, struct tensor *vector);
+struct tensor *aten_dot(struct tape *tape, struct tensor *t, struct tensor *other);
 
 /* The workspace of one product, taken and given back. */
 void aten_product_workspace(struct tape *tape);

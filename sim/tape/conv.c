@@ -418,11 +418,23 @@ static void run_conv_transpose2d(struct tape *tape, struct op_call *call) {
     run(tape, call, 2, true);
 }
 
+static void run_conv_transpose1d(struct tape *tape, struct op_call *call) {
+    run(tape, call, 1, true);
+}
+
+static void run_conv_transpose3d(struct tape *tape, struct op_call *call) {
+    run(tape, call, 3, true);
+}
+
 #define CONV_ARGUMENTS "input:T weight:T bias:T? stride:I? padding:I? dilation:I? groups:i=1"
 const struct op ops_conv[] = {
     {"conv1d", CONV_ARGUMENTS, AUTOCAST_LOW, "1-d convolution", run_conv1d, NULL},
     {"conv2d", CONV_ARGUMENTS, AUTOCAST_LOW, "2-d convolution", run_conv2d, NULL},
     {"conv3d", CONV_ARGUMENTS, AUTOCAST_LOW, "3-d convolution", run_conv3d, NULL},
+    {"conv_transpose1d", CONV_ARGUMENTS " output_padding:I?", AUTOCAST_LOW,
+     "1-d transposed convolution", run_conv_transpose1d, NULL},
+    {"conv_transpose3d", CONV_ARGUMENTS " output_padding:I?", AUTOCAST_LOW,
+     "3-d transposed convolution", run_conv_transpose3d, NULL},
     {"conv_transpose2d", CONV_ARGUMENTS " output_padding:I?", AUTOCAST_LOW,
      "2-d transposed convolution", run_conv_transpose2d, NULL},
     {0},

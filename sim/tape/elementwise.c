@@ -96,20 +96,26 @@ enum dtype aten_scalar_type(const struct tape *tape, const struct tensor *a, boo
     return a->dtype;
 }
 
-/* ---- add, sub: gradients are passed on ---- */
+/* ---- add, sub: gradients are passed on; args: [0] other is scaled (alpha) ---- */
 
 static void backward_add(struct tape *tape, struct node *node, struct tensor **grads,
                          struct tensor **out) {
-    (void)tape;
     for (unsigned i = node->edge_count; i-- > 0;)
         if (node_wants(node, i))
-            out[i] = tensor_ref(grads[0]);
+            out[i] = i > 0 && node->args[0] ? elementwise(tape, "mul", grads[0]->dtype, grads, 1)
+                                            : tensor_ref(grads[0]);
 }
 
 static void backward_sub(struct tape *tape, struct node *node, struct tensor **grads,
                          struct tensor **out) {
-    if (node->edge_count > 1 && node_wants(node, 1))
+    if (node->edge_count > 1 && node_wants(node, 1)) {
         out[1] = elementwise(tape, "neg", grads[0]->dtype, grads, 1);
+        if (node->args[0]) {
+            struct tensor *negative = out[1];
+            out[1] = elementwise(tape, "mul", negative->dtype, &negative, 1);
+            tensor_unref(tape, negative);
+        }
+    }
     if (node_wants(node, 0))
         out[0] = tensor_ref(grads[0]);
 }
@@ -119,9 +125,11 @@ static const struct backward_op sub_backward = {"SubBackward0", backward_sub};
 
 static struct tensor *linear_binary(struct tape *tape, const char *name,
                                     const struct backward_op *backward, struct tensor *a,
-                                    struct tensor *b) {
+                                    struct tensor *b, bool scaled) {
     struct tensor *in[2] = {a, b};
     struct node *node = node_create(tape, backward, in, 2, 1);
+    if (node)
+        node->args[0] = scaled;
     struct tensor *out = elementwise(tape, name, aten_result_type(a, b), in, 2);
     node_set_output(node, out, 0);
     node_finish(tape, node);
@@ -129,11 +137,11 @@ static struct tensor *linear_binary(struct tape *tape, const char *name,
 }
 
 struct tensor *aten_add(struct tape *tape, struct tensor *a, struct tensor *b) {
-    return linear_binary(tape, "add", &add_backward, a, b);
+    return linear_binary(tape, "add", &add_backward, a, b, false);
 }
 
 struct tensor *aten_sub(struct tape *tape, struct tensor *a, struct tensor *b) {
-    return linear_binary(tape, "sub", &sub_backward, a, b);
+    return linear_binary(tape, "sub", &sub_backward, a, b, false);
 }
 
 void aten_add_(struct tape *tape, struct tensor *a, struct tensor *b) {
@@ -150,6 +158,18 @@ struct tensor *aten_add_scalar(struct tape *tape, struct tensor *a, bool floatin
 
 /* ---- mul, div ---- */
 
+/* grad * factor.conj(), a copy where the factor is complex */
+static struct tensor *times(struct tape *tape, struct tensor *grad, struct tensor *factor) {
+    struct tensor *in[2] = {grad, tensor_ref(factor)};
+    if (factor->dtype == DTYPE_COMPLEX64) {
+        tensor_unref(tape, in[1]);
+        in[1] = elementwise(tape, "conj", factor->dtype, &factor, 1);
+    }
+    struct tensor *out = elementwise(tape, "mul", aten_result_type(in[0], in[1]), in, 2);
+    tensor_unref(tape, in[1]);
+    return out;
+}
+
 /* saved[0] = other (for self), saved[1] = self (for other) */
 static void backward_mul(struct tape *tape, struct node *node, struct tensor **grads,
                          struct tensor **out) {
@@ -157,14 +177,10 @@ static void backward_mul(struct tape *tape, struct node *node, struct tensor **g
         out[0] = elementwise(tape, "mul", grads[0]->dtype, grads, 1);
         return;
     }
-    if (node_wants(node, 1)) {
-        struct tensor *in[2] = {grads[0], node->saved[1]};
-        out[1] = elementwise(tape, "mul", aten_result_type(in[0], in[1]), in, 2);
-    }
-    if (node_wants(node, 0)) {
-        struct tensor *in[2] = {grads[0], node->saved[0]};
-        out[0] = elementwise(tape, "mul", aten_result_type(in[0], in[1]), in, 2);
-    }
+    if (node_wants(node, 1))
+        out[1] = times(tape, grads[0], node->saved[1]);
+    if (node_wants(node, 0))
+        out[0] = times(tape, grads[0], node->saved[0]);
 }
 
 /* saved[0] = other, saved[1] = self (only when other needs a gradient) */
@@ -296,7 +312,8 @@ struct tensor *aten_contiguous(struct tape *tape, struct tensor *t) {
 static void run_add(struct tape *tape, struct op_call *call) {
     struct op_arg *a = &call->arg[0], *b = &call->arg[1];
     if (a->tensor && b->tensor)
-        op_give(call, aten_add(tape, a->tensor, b->tensor));
+        op_give(call, linear_binary(tape, "add", &add_backward, a->tensor, b->tensor,
+                                    call->arg[2].number != 1));
     else
         op_give(call, aten_add_scalar(tape, a->tensor ? a->tensor : b->tensor,
                                       a->tensor ? b->floating : a->floating));
@@ -305,7 +322,8 @@ static void run_add(struct tape *tape, struct op_call *call) {
 static void run_sub(struct tape *tape, struct op_call *call) {
     struct op_arg *a = &call->arg[0], *b = &call->arg[1];
     if (a->tensor && b->tensor) {
-        op_give(call, aten_sub(tape, a->tensor, b->tensor));
+        op_give(call, linear_binary(tape, "sub", &sub_backward, a->tensor, b->tensor,
+                                    call->arg[2].number != 1));
     } else if (a->tensor) {
         op_give(call, aten_add_scalar(tape, a->tensor, b->floating));
     } else {
@@ -389,17 +407,6 @@ void aten_add_recorded_(struct tape *tape, struct tensor *self, struct tensor *o
 static void run_add_(struct tape *tape, struct op_call *call) {
     aten_add_recorded_(tape, call->arg[0].tensor, call->arg[1].tensor);
     op_give(call, tensor_ref(call->arg[0].tensor));
-}
-
-/* A result over self and the other tensors given, without a gradient of its own. */
-static void run_new(struct tape *tape, struct op_call *call) {
-    struct tensor *in[MAX_OPERANDS] = {NULL};
-    unsigned count = 0;
-    for (unsigned i = 0; i < MAX_OPERANDS; i++)
-        if (call->arg[i].tensor)
-            in[count++] = call->arg[i].tensor;
-    op_refuse_gradient(tape, call);
-    op_give(call, elementwise(tape, call->op->name, in[0]->dtype, in, count));
 }
 
 static void run_reciprocal(struct tape *tape, struct op_call *call) {
@@ -544,8 +551,8 @@ static void run_where(struct tape *tape, struct op_call *call) {
 }
 
 const struct op ops_elementwise[] = {
-    {"add", "self:X other:X", AUTOCAST_NONE, "self + other", run_add, NULL},
-    {"sub", "self:X other:X", AUTOCAST_NONE, "self - other", run_sub, NULL},
+    {"add", "self:X other:X alpha:f=1", AUTOCAST_NONE, "self + alpha * other", run_add, NULL},
+    {"sub", "self:X other:X alpha:f=1", AUTOCAST_NONE, "self - alpha * other", run_sub, NULL},
     {"mul", "self:X other:X", AUTOCAST_NONE, "self * other", run_mul, NULL},
     {"div", "self:X other:X", AUTOCAST_NONE, "self / other", run_div, NULL},
     {"add_", "self:T other:X", AUTOCAST_NONE, "self += other", run_add_, NULL},
@@ -554,17 +561,12 @@ const struct op ops_elementwise[] = {
     {"div_", "self:T other:X", AUTOCAST_NONE, "self /= other", run_div_, NULL},
     {"floor_divide", "self:T other:X", AUTOCAST_NONE, "self // other", run_floor_divide, NULL},
     {"bitwise_not", "self:T", AUTOCAST_NONE, "~self", run_bitwise_not, NULL},
-    {"clamp_", "self:T min:f? max:f?", AUTOCAST_NONE, "self limited to [min, max]", run_in_place,
-     NULL},
     {"square_", "self:T", AUTOCAST_NONE, "self *= self", run_in_place, NULL},
     {"sgn_", "self:T", AUTOCAST_NONE, "the sign of self", run_in_place, NULL},
     {"maximum_", "self:T other:T", AUTOCAST_NONE, "self = max(self, other)", run_in_place,
      "aten::maximum"},
     {"amp_update_scale_", "self:T growth_tracker:T found_inf:T", AUTOCAST_NONE,
      "the next loss scale", run_in_place, "aten::_amp_update_scale_"},
-    {"lerp", "self:T end:T weight:X", AUTOCAST_NONE, "self + weight * (end - self)", run_new, NULL},
-    {"addcmul", "self:T tensor1:T tensor2:T value:f=1", AUTOCAST_NONE,
-     "self + value * tensor1 * tensor2", run_new, NULL},
     {"reciprocal", "self:T", AUTOCAST_NONE, "1 / self", run_reciprocal, NULL},
     {"lerp_", "self:T end:T weight:X", AUTOCAST_NONE, "self += weight * (end - self)", run_in_place,
      NULL},

@@ -56,6 +56,21 @@ static void run_full(struct tape *tape, struct op_call *call) {
     call->out[call->out_count++] = make(tape, call, true);
 }
 
+static void run_full_number(struct tape *tape, struct op_call *call) {
+    struct op_call plain = *call;
+    plain.arg[1] = call->arg[2];
+    call->out[call->out_count++] = make(tape, &plain, true);
+}
+
+static void run_randint(struct tape *tape, struct op_call *call) {
+    call->out[call->out_count++] = aten_full(tape, &call->arg[1].shape, DTYPE_INT64);
+}
+
+static void run_linspace(struct tape *tape, struct op_call *call) {
+    struct shape shape = {.ndim = 1, .size = {call->arg[2].integer}};
+    call->out[call->out_count++] = aten_full(tape, &shape, tape->default_dtype);
+}
+
 static void run_zeros_like(struct tape *tape, struct op_call *call) {
     call->out[call->out_count++] = aten_zeros_like(tape, call->arg[0].tensor);
 }
@@ -109,6 +124,19 @@ const struct op ops_factory[] = {
     {"empty", "size:I dtype:d?", AUTOCAST_NONE, "memory without values", run_empty, NULL},
     {"zeros", "size:I dtype:d?", AUTOCAST_NONE, "zeros", run_full, NULL},
     {"ones", "size:I dtype:d?", AUTOCAST_NONE, "ones", run_full, NULL},
+    {"full", "size:I value:f=0 dtype:d?", AUTOCAST_NONE, "a number", run_full_number, NULL},
+    {"rand", "size:I dtype:d?", AUTOCAST_NONE, "numbers from [0, 1)", run_full, NULL},
+    {"randn", "size:I dtype:d?", AUTOCAST_NONE, "normal numbers", run_full, NULL},
+    {"randint", "high:i size:I", AUTOCAST_NONE, "whole numbers below high", run_randint, NULL},
+    {"linspace", "start:f end:f steps:i", AUTOCAST_NONE, "numbers from start to end, evenly",
+     run_linspace, NULL},
+    {"empty_like", "self:T", AUTOCAST_NONE, "memory with the layout of self", run_zeros_like, NULL},
+    {"rand_like", "self:T", AUTOCAST_NONE, "numbers from [0, 1) with the layout of self",
+     run_zeros_like, NULL},
+    {"randn_like", "self:T", AUTOCAST_NONE, "normal numbers with the layout of self",
+     run_zeros_like, NULL},
+    {"bernoulli", "self:T", AUTOCAST_NONE, "0 or 1 with the probability that self says",
+     run_zeros_like, NULL},
     {"zeros_like", "self:T", AUTOCAST_NONE, "zeros with the layout of self", run_zeros_like, NULL},
     {"full_like", "self:T value:f=0", AUTOCAST_NONE, "a number with the layout of self",
      run_zeros_like, NULL},

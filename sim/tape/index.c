@@ -247,13 +247,11 @@ static struct tensor *choose(struct tape *tape, struct op_call *call,
 static const struct backward_op max_backward = {"MaxBackward0", backward_select_values};
 static const struct backward_op min_backward = {"MinBackward0", backward_select_values};
 
-/* max(dim), min(dim): the values and where they are. Without a dim one value, without a gradient.
- */
+/* max(dim), min(dim): the values and where they are. Without a dim one value. */
 static void run_extreme(struct tape *tape, struct op_call *call) {
     struct tensor *t = call->arg[0].tensor;
     if (!call->arg[1].given) {
-        op_refuse_gradient(tape, call);
-        op_give(call, aten_max_all(tape, t));
+        op_give(call, aten_extreme_all(tape, t));
         return;
     }
     unsigned dim = op_dim(tape, call, &call->arg[1]);

@@ -95,12 +95,22 @@ static void run_cat(struct tape *tape, struct op_call *call) {
         aten_cat(tape, call->arg[0].list, call->arg[0].list_count, call->arg[1].integer);
 }
 
-/* constant_pad_nd_backward pads by the negative: a narrowed view, cloned. args: [0] before */
+/* constant_pad_nd_backward pads by the negative: where nothing was cut off, a narrowed view that is
+ * cloned. args: [0] dims from the last on, [1 + i] before each, [7] something was cut off */
 static void backward_pad(struct tape *tape, struct node *node, struct tensor **grads,
                          struct tensor **out) {
     const struct shape *shape = &node->edges[0].shape;
-    unsigned last = shape->ndim - 1;
-    struct tensor *view = aten_narrow(tape, grads[0], last, node->args[0], shape->size[last]);
+    if (node->args[7]) {
+        out[0] = tape_new_format(tape, grads[0]->dtype, shape, tensor_suggest_format(grads[0]));
+        return;
+    }
+    struct tensor *view = tensor_ref(grads[0]);
+    for (unsigned i = 0; i < (unsigned)node->args[0]; i++) {
+        unsigned dim = shape->ndim - 1 - i;
+        struct tensor *inner = aten_narrow(tape, view, dim, node->args[1 + i], shape->size[dim]);
+        tensor_unref(tape, view);
+        view = inner;
+    }
     int64_t stride[TENSOR_MAX_DIMS];
     strides_preserve(view, stride);
     out[0] = aten_clone_strided(tape, view, stride);
@@ -109,18 +119,32 @@ static void backward_pad(struct tape *tape, struct node *node, struct tensor **g
 
 static const struct backward_op pad_backward = {"ConstantPadNdBackward0", backward_pad};
 
-static struct tensor *pad(struct tape *tape, struct tensor *t, int64_t before, int64_t after) {
+/* pad: {before, after} of the last dim, then of the one before it, and so on; negative: cut off */
+static struct tensor *pad(struct tape *tape, struct tensor *t, const struct shape *pad) {
+    enum { MOST = 6 };
     struct shape shape = t->shape;
-    if (shape.ndim == 0) {
-        tape_fail(tape, ERROR_BAD_SCENARIO, "pad: a tensor without dims");
+    if (pad->ndim == 0 || pad->ndim % 2 != 0 || pad->ndim / 2 > shape.ndim ||
+        pad->ndim / 2 > MOST) {
+        tape_fail(tape, ERROR_BAD_SCENARIO,
+                  "pad: wants {before, after} of the last dim, then of the one before it, found %u "
+                  "numbers for %u dims",
+                  pad->ndim, shape.ndim);
         return tensor_ref(t);
     }
-    int64_t *size = &shape.size[shape.ndim - 1];
-    *size = size_add(size_add(*size, before), after);
+    bool cuts = false;
     struct node *node = node_create(tape, &pad_backward, &t, 1, 1);
-    if (node)
-        node->args[0] = before;
-    struct tensor *out = tape_new(tape, t->dtype, &shape);
+    for (unsigned i = 0; i < pad->ndim; i++) {
+        int64_t *size = &shape.size[shape.ndim - 1 - i / 2];
+        *size = size_add(*size, pad->size[i]);
+        cuts = cuts || pad->size[i] < 0;
+        if (node && i % 2 == 0)
+            node->args[1 + i / 2] = pad->size[i];
+    }
+    if (node) {
+        node->args[0] = pad->ndim / 2;
+        node->args[7] = cuts;
+    }
+    struct tensor *out = tape_new_format(tape, t->dtype, &shape, tensor_suggest_format(t));
     tape_kernel(tape, "pad", 0, tensor_nbytes(t) + tensor_nbytes(out), t->dtype);
     node_set_output(node, out, 0);
     node_finish(tape, node);
@@ -128,21 +152,18 @@ static struct tensor *pad(struct tape *tape, struct tensor *t, int64_t before, i
 }
 
 struct tensor *aten_pad_last(struct tape *tape, struct tensor *t, int64_t after) {
-    return pad(tape, t, 0, after);
+    struct shape numbers = {.ndim = 2, .size = {0, after}};
+    return pad(tape, t, &numbers);
 }
 
-/* constant pad of the last dim: pad {before, after} */
 static void run_pad(struct tape *tape, struct op_call *call) {
-    if (call->arg[1].shape.ndim != 2)
-        tape_fail(tape, ERROR_BAD_SCENARIO, "pad: wants {before, after} of the last dim");
-    call->out[call->out_count++] =
-        pad(tape, call->arg[0].tensor, call->arg[1].shape.size[0], call->arg[1].shape.size[1]);
+    op_give(call, pad(tape, call->arg[0].tensor, &call->arg[1].shape));
 }
 
 const struct op ops_join[] = {
     {"cat", "tensors:L dim:i=0", AUTOCAST_NONE, "tensors one after the other along a dim", run_cat,
      NULL},
-    {"pad", "self:T pad:I", AUTOCAST_NONE, "constant values before and after", run_pad,
-     "aten::constant_pad_nd"},
+    {"pad", "self:T pad:I", AUTOCAST_NONE,
+     "constant values before and after dims, from the last on", run_pad, "aten::constant_pad_nd"},
     {0},
 };

@@ -69,12 +69,41 @@ static struct tensor *batched(struct tape *tape, struct tensor *a, struct tensor
     return out;
 }
 
-struct tensor *aten_matmul(struct tape *tape, struct tensor *a, struct tensor *b) {
-    if (a->shape.ndim < 2 || b->shape.ndim < 2) {
-        tape_fail(tape, ERROR_BAD_SCENARIO, "matmul: needs at least 2 dims, found %u and %u",
-                  a->shape.ndim, b->shape.ndim);
-        return tensor_ref(a);
+/* A vector left of a matrix is a matrix of one row; right of a batch, the rows of all are one
+ * matrix. */
+static struct tensor *with_vector(struct tape *tape, struct tensor *a, struct tensor *b) {
+    unsigned m = a->shape.ndim, n = b->shape.ndim;
+    if (m == 1 && n == 1)
+        return aten_dot(tape, a, b);
+    if (m == 2 && n == 1)
+        return aten_mv(tape, a, b);
+    if (m == 1 && n == 2) {
+        struct shape shape = {.ndim = 1, .size = {b->shape.size[1]}};
+        struct tensor *row = aten_unsqueeze(tape, a, 0);
+        struct tensor *p = aten_mm(tape, row, b);
+        struct tensor *out = tape->status == TAPE_OK ? aten_view(tape, p, &shape) : tensor_ref(p);
+        tensor_unref(tape, p);
+        tensor_unref(tape, row);
+        return out;
     }
+    if (m > 2 && n == 1) {
+        struct shape rows = aten_matrix_shape(&a->shape), shape = a->shape;
+        shape.ndim--;
+        struct tensor *flat = aten_reshape(tape, a, &rows);
+        struct tensor *p = aten_mv(tape, flat, b);
+        struct tensor *out =
+            tape->status == TAPE_OK ? aten_unsafe_view(tape, p, &shape) : tensor_ref(p);
+        tensor_unref(tape, p);
+        tensor_unref(tape, flat);
+        return out;
+    }
+    tape_fail(tape, ERROR_BAD_SCENARIO, "matmul: %u and %u dims are not modelled", m, n);
+    return tensor_ref(a);
+}
+
+struct tensor *aten_matmul(struct tape *tape, struct tensor *a, struct tensor *b) {
+    if (a->shape.ndim < 2 || b->shape.ndim < 2)
+        return with_vector(tape, a, b);
     if (a->shape.ndim == 2 && b->shape.ndim == 2)
         return aten_mm(tape, a, b);
     if (b->shape.ndim == 2 && should_fold(a, b))

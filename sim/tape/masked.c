@@ -26,6 +26,17 @@ static void run_masked_fill(struct tape *tape, struct op_call *call) {
     call->out[call->out_count++] = out;
 }
 
+/* The mask is read again by the gradient; nothing of self is. */
+static void run_masked_fill_(struct tape *tape, struct op_call *call) {
+    struct tensor *in[2] = {call->arg[0].tensor, call->arg[1].tensor};
+    struct node *node = node_create(tape, &masked_fill_backward, in, 1, 1);
+    node_save(tape, node, 0, in[1]);
+    elementwise_(tape, "masked_fill", in[0], &in[1], 1);
+    node_rebase(tape, node, in[0]);
+    node_finish(tape, node);
+    op_give(call, tensor_ref(in[0]));
+}
+
 /* saved[0] = self, of which the shape is used; [1] = index: zeros of self, filled by scatter_add */
 static void backward_gather(struct tape *tape, struct node *node, struct tensor **grads,
                             struct tensor **out) {
@@ -88,18 +99,11 @@ static void run_triu(struct tape *tape, struct op_call *call) {
     triangle(tape, call, &triu_backward);
 }
 
-/* The smaller or larger of two tensors. */
-static void run_choice(struct tape *tape, struct op_call *call) {
-    struct tensor *in[2] = {call->arg[0].tensor, call->arg[1].tensor};
-    op_refuse_gradient(tape, call);
-    op_give(call, elementwise(tape, call->op->name, aten_result_type(in[0], in[1]), in, 2));
-}
-
 const struct op ops_masked[] = {
     {"masked_fill", "self:T mask:T value:f", AUTOCAST_NONE, "a number where the mask is set",
      run_masked_fill, NULL},
-    {"minimum", "self:T other:T", AUTOCAST_NONE, "the smaller of two", run_choice, NULL},
-    {"maximum", "self:T other:T", AUTOCAST_NONE, "the larger of two", run_choice, NULL},
+    {"masked_fill_", "self:T mask:T value:f", AUTOCAST_NONE, "masked_fill in place",
+     run_masked_fill_, NULL},
     {"gather", "self:T dim:i index:T", AUTOCAST_NONE, "elements along a dim by index", run_gather,
      NULL},
     {"tril", "self:T diagonal:i=0", AUTOCAST_NONE, "the lower triangle", run_tril, NULL},

@@ -345,18 +345,6 @@ static void run_mm_(struct tape *tape, struct op_call *call) {
     op_give(call, tensor_ref(out));
 }
 
-static void run_dot(struct tape *tape, struct op_call *call) {
-    struct tensor *t = call->arg[0].tensor, *other = call->arg[1].tensor;
-    struct shape scalar = {.ndim = 0};
-    op_refuse_gradient(tape, call);
-    if (t->shape.ndim != 1 || !shape_equal(&t->shape, &other->shape) || t->dtype != other->dtype)
-        tape_fail(tape, ERROR_BAD_SCENARIO, "dot: wants two vectors of one size and type");
-    struct tensor *out = tape_new(tape, t->dtype, &scalar);
-    aten_product_workspace(tape);
-    tape_kernel(tape, "dot", 2 * (uint64_t)shape_numel(&t->shape), 2 * tensor_nbytes(t), t->dtype);
-    op_give(call, out);
-}
-
 const struct op ops_matmul[] = {
     {"mm", "self:T mat2:T", AUTOCAST_LOW, "product of two matrices", run_mm, NULL},
     {"bmm", "self:T mat2:T", AUTOCAST_LOW, "products of two batches of matrices", run_bmm, NULL},
@@ -366,6 +354,5 @@ const struct op ops_matmul[] = {
      "beta * bias + alpha * mat1 @ mat2", run_addmm, NULL},
     {"mm_", "self:T mat1:T mat2:T", AUTOCAST_NONE, "self becomes the product, or takes it", run_mm_,
      "aten::mm"},
-    {"dot", "self:T other:T", AUTOCAST_NONE, "product of two vectors", run_dot, NULL},
     {0},
 };

@@ -131,12 +131,17 @@ static void own_kernel(struct tape *tape, const char *name, const struct tensor 
                 passes * tensor_nbytes(t), t->dtype);
 }
 
-/* One fused kernel for images that are not channels last: the results and nothing else. */
+/* One fused kernel for images that are not channels last: the results, and a copy of what cannot be
+ * seen as [N, C, the rest] (batch_norm_backward_cuda_template). */
 static void backward_fused(struct tape *tape, struct node *node, struct tensor **grads,
                            struct tensor **out) {
     struct tensor *input = node->saved[0];
     struct shape channels = {.ndim = 1, .size = {input->shape.size[1]}};
-    struct tensor *x = aten_contiguous(tape, input), *grad = aten_contiguous(tape, grads[0]);
+    struct shape rows = {.ndim = 3, .size = {input->shape.size[0], channels.size[0], 1}};
+    for (unsigned i = 2; i < input->shape.ndim; i++)
+        rows.size[2] = size_mul(rows.size[2], input->shape.size[i]);
+    struct tensor *x = aten_reshape(tape, input, &rows);
+    struct tensor *grad = aten_reshape(tape, grads[0], &rows);
     out[0] = tape_new(tape, input->dtype, &input->shape);
     for (unsigned i = 1; i < 3; i++)
         if (node_wants(node, i))

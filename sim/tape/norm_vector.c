@@ -33,9 +33,7 @@ static const struct backward_op vector_norm_backward = {"LinalgVectorNormBackwar
 
 static void run_vector_norm(struct tape *tape, struct op_call *call) {
     struct tensor *t = call->arg[0].tensor;
-    uint32_t mask = (UINT32_C(1) << t->shape.ndim) - 1;
-    if (call->arg[1].given)
-        mask = UINT32_C(1) << op_dim(tape, call, &call->arg[1]);
+    uint32_t mask = op_dims(tape, call, &call->arg[1]);
     struct node *node = node_create(tape, &vector_norm_backward, &t, 1, 1);
     if (node)
         node->args[0] = mask;
@@ -48,7 +46,7 @@ static void run_vector_norm(struct tape *tape, struct op_call *call) {
 }
 
 const struct op ops_norm_vector[] = {
-    {"vector_norm", "self:T dim:i? keepdim:b=0", AUTOCAST_FP32, "2-norm", run_vector_norm,
+    {"vector_norm", "self:T dim:I? keepdim:b=0", AUTOCAST_FP32, "2-norm", run_vector_norm,
      "aten::linalg_vector_norm"},
     {0},
 };

@@ -56,6 +56,9 @@ extern const struct op ops_format[], ops_conv[], ops_norm_batch[], ops_pool[], o
     ops_unbind[], ops_masked[], ops_dims[], ops_einsum[];
 extern const struct op ops_norm_group[], ops_overwrite[], ops_norm_vector[], ops_upsample[],
     ops_quantized[], ops_nonzero[];
+extern const struct op ops_activation_fused[], ops_math[], ops_extreme[], ops_moments[],
+    ops_blend[], ops_loss_pair[], ops_scatter[], ops_vector_product[], ops_pool_nd[], ops_pixels[],
+    ops_norm_rms[], ops_complex[];
 
 extern const char *const op_dtype_marker; /* text of a dtype argument that was given */
 
@@ -67,6 +70,8 @@ const struct op *op_row(size_t index);
 void op_give(struct op_call *call, struct tensor *t); /* the next output */
 /* The dim that an argument names of the first tensor's; 0 after tape_fail when there is none. */
 unsigned op_dim(struct tape *tape, const struct op_call *call, const struct op_arg *arg);
+/* The dims that a list of them names, as a mask; all without one. */
+uint32_t op_dims(struct tape *tape, const struct op_call *call, const struct op_arg *arg);
 /* Fails when gradients are on and one of the call's tensors requires one: the op has no formula. */
 void op_refuse_gradient(struct tape *tape, const struct op_call *call);
 

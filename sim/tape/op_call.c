@@ -16,6 +16,19 @@ unsigned op_dim(struct tape *tape, const struct op_call *call, const struct op_a
     return dim;
 }
 
+uint32_t op_dims(struct tape *tape, const struct op_call *call, const struct op_arg *arg) {
+    const struct shape *shape = &call->arg[0].tensor->shape;
+    uint32_t mask = 0;
+    for (unsigned i = 0; i < arg->shape.ndim; i++) {
+        unsigned dim = 0;
+        if (!shape_wrap_dim(shape, arg->shape.size[i], &dim))
+            tape_fail(tape, ERROR_BAD_SCENARIO, "%s: dim %lld of a tensor of %u dims",
+                      call->op->name, (long long)arg->shape.size[i], shape->ndim);
+        mask |= UINT32_C(1) << dim;
+    }
+    return arg->shape.ndim > 0 ? mask : (UINT32_C(1) << shape->ndim) - 1;
+}
+
 void op_refuse_gradient(struct tape *tape, const struct op_call *call) {
     bool recorded = false;
     for (unsigned i = 0; i < OP_MAX_ARGS; i++) {

@@ -29,7 +29,8 @@ static struct tensor *autocast_cast(struct tape *tape, struct tensor *t, enum dt
 
 /* Only 16-bit and 32-bit floats on the device take part. */
 static bool is_eligible(const struct tensor *t) {
-    return t && !t->host && dtype_is_float(t->dtype) && t->dtype != DTYPE_FLOAT64;
+    return t && !t->host && dtype_is_float(t->dtype) && t->dtype != DTYPE_FLOAT64 &&
+           t->dtype != DTYPE_COMPLEX64;
 }
 
 static enum dtype autocast_target(const struct tape *tape, const struct op_call *call) {

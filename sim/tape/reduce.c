@@ -40,19 +40,23 @@ struct tensor *aten_sum_dims(struct tape *tape, struct tensor *t, uint32_t mask,
     return out;
 }
 
-/* The dims that argument 1 names, as a mask; all without one. */
-static uint32_t dims_of(struct tape *tape, const struct op_call *call) {
-    const struct tensor *t = call->arg[0].tensor;
-    if (!call->arg[1].given)
-        return (UINT32_C(1) << t->shape.ndim) - 1;
-    return UINT32_C(1) << op_dim(tape, call, &call->arg[1]);
+struct tensor *aten_mean_dims(struct tape *tape, struct tensor *t, uint32_t mask, bool keepdim) {
+    struct node *node = node_create(tape, &mean_backward, &t, 1, 1);
+    if (node) {
+        node->args[0] = mask;
+        node->args[1] = keepdim;
+    }
+    struct tensor *out = reduce(tape, "mean", t, mask, keepdim, t->dtype);
+    node_set_output(node, out, 0);
+    node_finish(tape, node);
+    return out;
 }
 
 /* Node, output, then, where the kernel does not read the input's type, a copy in the output's. */
 static void run_reduction(struct tape *tape, struct op_call *call,
                           const struct backward_op *backward, enum dtype dtype, bool casts) {
     struct tensor *t = call->arg[0].tensor;
-    uint32_t mask = dims_of(tape, call);
+    uint32_t mask = op_dims(tape, call, &call->arg[1]);
     bool keepdim = call->arg[2].integer != 0, grad = tape->grad_enabled;
     struct node *node = backward ? node_create(tape, backward, &t, 1, 1) : NULL;
     if (node) {
@@ -97,7 +101,7 @@ static void run_all(struct tape *tape, struct op_call *call) {
 /* argmax(dim): indices in int64, found with their values (ReduceArgMaxKernel.cu) */
 static void run_argmax(struct tape *tape, struct op_call *call) {
     struct tensor *t = call->arg[0].tensor;
-    uint32_t mask = dims_of(tape, call);
+    uint32_t mask = op_dims(tape, call, &call->arg[1]);
     struct shape shape = reduced_shape(&t->shape, mask, call->arg[2].integer != 0);
     struct tensor *out = tape_new(tape, DTYPE_INT64, &shape);
     reduce_with_index_into(tape, call->op->name, out, t, mask);
@@ -105,12 +109,14 @@ static void run_argmax(struct tape *tape, struct op_call *call) {
 }
 
 const struct op ops_reduce[] = {
-    {"sum", "self:T dim:i? keepdim:b=0 dtype:d?", AUTOCAST_FP32_DTYPE, "sum over a dim or all",
+    {"sum", "self:T dim:I? keepdim:b=0 dtype:d?", AUTOCAST_FP32_DTYPE, "sum over dims or all",
      run_sum, NULL},
-    {"mean", "self:T dim:i? keepdim:b=0", AUTOCAST_NONE, "mean over a dim or all", run_mean, NULL},
-    {"all", "self:T dim:i? keepdim:b=0", AUTOCAST_NONE, "whether all are true", run_all, NULL},
-    {"any", "self:T dim:i? keepdim:b=0", AUTOCAST_NONE, "whether one is true", run_all, NULL},
-    {"argmax", "self:T dim:i? keepdim:b=0", AUTOCAST_NONE, "where the largest of a dim is",
+    {"mean", "self:T dim:I? keepdim:b=0", AUTOCAST_NONE, "mean over dims or all", run_mean, NULL},
+    {"all", "self:T dim:I? keepdim:b=0", AUTOCAST_NONE, "whether all are true", run_all, NULL},
+    {"any", "self:T dim:I? keepdim:b=0", AUTOCAST_NONE, "whether one is true", run_all, NULL},
+    {"argmax", "self:T dim:I? keepdim:b=0", AUTOCAST_NONE, "where the largest of a dim is",
+     run_argmax, NULL},
+    {"argmin", "self:T dim:I? keepdim:b=0", AUTOCAST_NONE, "where the smallest of a dim is",
      run_argmax, NULL},
     {0},
 };

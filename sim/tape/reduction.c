@@ -131,7 +131,7 @@ struct staging {
 };
 
 static struct staging stage(const struct tape *tape, const struct iteration *it,
-                            uint64_t accumulator_bytes) {
+                            uint64_t accumulator_bytes, int64_t input_vector) {
     struct staging none = {0, 0};
     if (it->ndim == 0 || it->outputs == 0 || it->inputs_per_output == 0)
         return none;
@@ -143,7 +143,7 @@ static struct staging stage(const struct tape *tape, const struct iteration *it,
     int64_t vector = 1;
     if (fastest == 1) {
         if (along_input && dim0 > 128 && it->ndim == 1) {
-            dim0 /= VECTOR;
+            dim0 /= input_vector;
         } else if (!along_input) {
             vector = output_vector(it);
             dim0 /= vector;
@@ -197,10 +197,10 @@ struct shape reduced_shape(const struct shape *shape, uint32_t mask, bool keepdi
 }
 
 /* The kernel of a reduction into `out`, with its staging memory. */
-static void launch(struct tape *tape, const char *name, struct tensor *t, uint32_t mask,
-                   uint64_t accumulator, struct tensor *out) {
+static void launch_vectors(struct tape *tape, const char *name, struct tensor *t, uint32_t mask,
+                           uint64_t accumulator, struct tensor *out, int64_t input_vector) {
     struct iteration it = make_iteration(t, mask);
-    struct staging staging = stage(tape, &it, accumulator);
+    struct staging staging = stage(tape, &it, accumulator, input_vector);
     struct tensor *buffer = NULL, *semaphores = NULL;
     if (staging.buffer > 0) {
         buffer = tape_new_bytes(tape, staging.buffer, CATEGORY_TEMPORARY);
@@ -210,6 +210,11 @@ static void launch(struct tape *tape, const char *name, struct tensor *t, uint32
                 tensor_nbytes(t) + tensor_nbytes(out) + 2 * staging.buffer, t->dtype);
     tensor_unref(tape, buffer);
     tensor_unref(tape, semaphores);
+}
+
+static void launch(struct tape *tape, const char *name, struct tensor *t, uint32_t mask,
+                   uint64_t accumulator, struct tensor *out) {
+    launch_vectors(tape, name, t, mask, accumulator, out, VECTOR);
 }
 
 void reduce_into(struct tape *tape, const char *name, struct tensor *out, struct tensor *t,
@@ -227,11 +232,26 @@ void reduce_with_index_into(struct tape *tape, const char *name, struct tensor *
     launch(tape, name, t, mask, 16, out);
 }
 
+/* std_var_kernel (ReduceMomentKernel.cu): WelfordData of four numbers of 4 bytes, two elements a
+ * load; of 8 bytes for float64. */
+void reduce_moments_into(struct tape *tape, const char *name, struct tensor *out, struct tensor *t,
+                         uint32_t mask) {
+    launch_vectors(tape, name, t, mask, t->dtype == DTYPE_FLOAT64 ? 32 : 16, out, 2);
+}
+
 struct tensor *reduce(struct tape *tape, const char *name, struct tensor *t, uint32_t mask,
                       bool keepdim, enum dtype dtype) {
     struct shape shape = reduced_shape(&t->shape, mask, keepdim);
     struct tensor *out = tape_new(tape, dtype, &shape);
     reduce_into(tape, name, out, t, mask);
+    return out;
+}
+
+struct tensor *reduce_extreme(struct tape *tape, const char *name, struct tensor *t, uint32_t mask,
+                              bool keepdim) {
+    struct shape shape = reduced_shape(&t->shape, mask, keepdim);
+    struct tensor *out = tape_new(tape, t->dtype, &shape);
+    launch(tape, name, t, mask, dtype_bytes(t->dtype), out);
     return out;
 }
 

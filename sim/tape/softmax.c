@@ -18,8 +18,10 @@ static void backward_softmax(struct tape *tape, struct node *node, struct tensor
 static void backward_log_softmax(struct tape *tape, struct node *node, struct tensor **grads,
                                  struct tensor **out) {
     out[0] = tape_new(tape, (enum dtype)node->args[0], &grads[0]->shape);
+    struct tensor *grad = aten_contiguous(tape, grads[0]);
     tape_kernel(tape, "log_softmax_backward", 3 * (uint64_t)shape_numel(&grads[0]->shape),
                 2 * tensor_nbytes(grads[0]) + tensor_nbytes(out[0]), grads[0]->dtype);
+    tensor_unref(tape, grad);
 }
 
 static const struct backward_op softmax_backward = {"SoftmaxBackward0", backward_softmax};

@@ -15,26 +15,34 @@ static void backward_upsample(struct tape *tape, struct node *node, struct tenso
     tensor_unref(tape, grad);
 }
 
-static const struct backward_op nearest_backward = {"UpsampleNearest2DBackward0",
-                                                    backward_upsample};
-static const struct backward_op bilinear_backward = {"UpsampleBilinear2DBackward0",
-                                                     backward_upsample};
+static const struct backward_op upsample_backward = {"UpsampleBackward0", backward_upsample};
 
-static void upsample(struct tape *tape, struct op_call *call, const struct backward_op *backward) {
+/* All dims but the first two get another size. */
+static bool is_size(const struct shape *shape, const struct shape *size) {
+    if (shape->ndim < 3 || shape->ndim > 5 || size->ndim + 2 != shape->ndim)
+        return false;
+    for (unsigned i = 0; i < size->ndim; i++)
+        if (size->size[i] < 1)
+            return false;
+    return true;
+}
+
+static void run_upsample(struct tape *tape, struct op_call *call) {
     struct tensor *t = call->arg[0].tensor;
     const struct shape *size = &call->arg[1].shape;
-    if (t->shape.ndim != 4 || size->ndim != 2 || size->size[0] < 1 || size->size[1] < 1) {
+    if (!is_size(&t->shape, size)) {
         char a[128], b[128];
         tape_fail(tape, ERROR_BAD_SCENARIO,
-                  "%s: wants [N, C, H, W] and a size of 2 dims, found %s and %s", call->op->name,
-                  shape_format(&t->shape, a, sizeof a), shape_format(size, b, sizeof b));
+                  "%s: wants [N, C, ...] and a size for each further dim, found %s and %s",
+                  call->op->name, shape_format(&t->shape, a, sizeof a),
+                  shape_format(size, b, sizeof b));
         call->out[call->out_count++] = tensor_ref(t);
         return;
     }
     struct shape shape = t->shape;
-    shape.size[2] = size->size[0];
-    shape.size[3] = size->size[1];
-    struct node *node = node_create(tape, backward, &t, 1, 1);
+    for (unsigned i = 0; i < size->ndim; i++)
+        shape.size[i + 2] = size->size[i];
+    struct node *node = node_create(tape, &upsample_backward, &t, 1, 1);
     bool recording = tape->grad_enabled;
     enum memory_format format = tensor_suggest_format(t);
     tape->grad_enabled = false;
@@ -49,18 +57,15 @@ static void upsample(struct tape *tape, struct op_call *call, const struct backw
     call->out[call->out_count++] = out;
 }
 
-static void run_nearest(struct tape *tape, struct op_call *call) {
-    upsample(tape, call, &nearest_backward);
-}
-
-static void run_bilinear(struct tape *tape, struct op_call *call) {
-    upsample(tape, call, &bilinear_backward);
-}
-
+#define UPSAMPLE(name, doc)                                                                        \
+    { name, "self:T output_size:I", AUTOCAST_FP32, doc, run_upsample, NULL }
 const struct op ops_upsample[] = {
-    {"upsample_nearest2d", "self:T output_size:I", AUTOCAST_FP32, "the nearest pixel", run_nearest,
-     NULL},
-    {"upsample_bilinear2d", "self:T output_size:I", AUTOCAST_FP32, "four pixels, weighted",
-     run_bilinear, NULL},
+    UPSAMPLE("upsample_nearest1d", "the nearest value"),
+    UPSAMPLE("upsample_nearest2d", "the nearest pixel"),
+    UPSAMPLE("upsample_nearest3d", "the nearest value"),
+    UPSAMPLE("upsample_linear1d", "two values, weighted"),
+    UPSAMPLE("upsample_bilinear2d", "four pixels, weighted"),
+    UPSAMPLE("upsample_trilinear3d", "eight values, weighted"),
+    UPSAMPLE("upsample_bicubic2d", "sixteen pixels, weighted"),
     {0},
 };
