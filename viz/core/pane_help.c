@@ -15,9 +15,10 @@ static const struct rect *place(const struct app *app) {
 static const struct {
     enum text_id what, does;
 } mouse[] = {
-    {TEXT_HELP_DRAG, TEXT_HELP_DRAG_DOES},   {TEXT_HELP_CLICK, TEXT_HELP_CLICK_DOES},
-    {TEXT_HELP_WHEEL, TEXT_HELP_WHEEL_DOES}, {TEXT_HELP_MIDDLE, TEXT_HELP_MIDDLE_DOES},
-    {TEXT_HELP_RANGE, TEXT_HELP_RANGE_DOES}, {TEXT_HELP_OVERVIEW, TEXT_HELP_OVERVIEW_DOES},
+    {TEXT_HELP_DRAG, TEXT_HELP_DRAG_DOES},     {TEXT_HELP_CLICK, TEXT_HELP_CLICK_DOES},
+    {TEXT_HELP_WHEEL, TEXT_HELP_WHEEL_DOES},   {TEXT_HELP_MIDDLE, TEXT_HELP_MIDDLE_DOES},
+    {TEXT_HELP_RANGE, TEXT_HELP_RANGE_DOES},   {TEXT_HELP_OVERVIEW, TEXT_HELP_OVERVIEW_DOES},
+    {TEXT_HELP_LEGEND, TEXT_HELP_LEGEND_DOES},
 };
 
 struct page {
@@ -87,6 +88,15 @@ static int count_entries(const struct app *app) {
     return count;
 }
 
+/* Two, or as few more as have room for all; one where two are too narrow. */
+static int columns_for(struct app *app, int width, int height, int entries) {
+    int most = width / app_px(app, 380), line = app_line(app) + app_px(app, 2);
+    int columns = most < 2 ? 1 : 2;
+    while (columns < most && entries > columns * (height / line))
+        columns++;
+    return columns;
+}
+
 static void draw(struct app *app, struct draw_list *list) {
     const struct theme *theme = app_theme(app);
     int margin = app_px(app, 24);
@@ -105,13 +115,12 @@ static void draw(struct app *app, struct draw_list *list) {
                         .x = r.x + margin,
                         .y = top,
                         .top = top,
-                        .bottom = r.y + r.h - margin / 2,
-                        .column = (r.w - 2 * margin) / 2,
-                        .keys = app_px(app, 150)};
-    if (page.column < app_px(app, 380))
-        page.column = r.w - 2 * margin;
+                        .bottom = r.y + r.h - margin / 2};
     int entries = count_entries(app), line = app_line(app) + app_px(app, 2);
-    int even = top + (entries / 2 + 1) * line; /* two columns of equal height, where they fit */
+    int columns = columns_for(app, r.w - 2 * margin, page.bottom - top, entries);
+    page.column = (r.w - 2 * margin) / columns;
+    page.keys = app_px(app, columns > 2 ? 124 : 150);
+    int even = top + (entries / columns + 1) * line; /* of equal height, where they fit */
     page.bottom = even < page.bottom ? even : page.bottom;
     draw_keys(&page);
     next_line(&page);
