@@ -195,6 +195,30 @@ static void look(struct bench *b, const char *what, float wheel, float bytes) {
     rest(b);
 }
 
+/* Other bands while the pointer scrubs; then motion with them. */
+static void regroup(struct bench *b, enum owner_grouping by) {
+    double ms[FRAMES], begin;
+    int count = 0;
+    whole(b);
+    rest(b);
+    push_button(true, 800, 300);
+    frame(b);
+    begin = now_ms();
+    app_choose_bands(b->app, by);
+    while (app_bands_are_building(b->app)) {
+        push_motion(500 + count % 300, 300);
+        ms[count % FRAMES] = frame(b);
+        count++;
+    }
+    row("bands by stack: found while scrubbing", now_ms() - begin, "ms", 0);
+    push_button(false, 500, 300);
+    frame(b);
+    keep(b, "bands by stack: scrub until then", ms, count < FRAMES ? count : FRAMES, 33);
+    zoom(b, "bands by stack: zoom time", false);
+    look(b, "bands by stack, whole", 0, 0);
+    look(b, "bands by stack, 2 %", 17.5f, 0);
+}
+
 static void report(struct bench *b, double before) {
     double events = (double)b->tl->events.count;
     qsort(b->all, (size_t)b->count, sizeof *b->all, compare);
@@ -292,6 +316,7 @@ static int run(const char *path) {
     look(&b, "0.02 % of it", 38, 0);
     look(&b, "whole trace, bytes x 64", 0, 18.6f);
     look(&b, "2 % of it, bytes x 1000", 17.5f, 31);
+    regroup(&b, OWNER_BY_STACK);
     report(&b, before);
     end(&b);
     return 0;

@@ -140,11 +140,12 @@ static void expect_pieces(const struct plot_frame *frame, const struct column *c
     first.top = plot_y(frame, (double)below);
     array_clear(&want->list);
     assert_true(array_push(&want->list, first));
-    for (unsigned g = 0; g < CATEGORY_COUNT; g++) {
+    for (unsigned g = 0; g < LOD_GROUPS; g++) {
         uint64_t start = below;
         for (size_t i = 0; i < alive.count; i++) {
             const struct timeline_block *b = &tl->blocks.at[alive.ids[i]];
-            if (b->category != g || (double)b->block_bytes < pixel)
+            bool is_its = lod_group(&frame->track->lod, alive.ids[i]) == g;
+            if (!is_its || (double)b->block_bytes < pixel)
                 continue;
             struct piece p = {.top = plot_y(frame, (double)(below + b->block_bytes)),
                               .bottom = plot_y(frame, (double)below),
@@ -222,8 +223,9 @@ static size_t check_columns(struct app *app, struct pieces *want) {
     return blocks;
 }
 
-static void check_app(struct timeline *tl, bool below) {
+static void check_app(struct timeline *tl, bool below, enum owner_grouping bands) {
     struct app *app = open_app(tl, below);
+    assert_true(app_choose_bands(app, bands));
     struct pieces want = {0};
     struct error err = {0};
     size_t blocks = 0;
@@ -246,8 +248,10 @@ static void check_app(struct timeline *tl, bool below) {
 
 TEST(pieces_and_hits_equal_brute_force) {
     USE_STATE;
-    check_app(fixture_random(11, 6000, 60), false);
-    check_app(fixture_random(12, 3000, 500), true);
+    check_app(fixture_random(11, 6000, 60), false, OWNER_BY_CATEGORY);
+    check_app(fixture_random(12, 3000, 500), true, OWNER_BY_CATEGORY);
+    check_app(fixture_random(13, 3000, 60), false, OWNER_BY_SIZE);
+    check_app(fixture_random(14, 3000, 300), true, OWNER_BY_PATH);
     struct fixture f = fixture_start("context");
     fixture_device(&f, "a card", UINT64_C(8) << 30, 400 << 20);
     for (int i = 0; i < 40; i++) {
@@ -256,7 +260,7 @@ TEST(pieces_and_hits_equal_brute_force) {
         if (i % 3 == 0)
             fixture_free(&f, b);
     }
-    check_app(f.tl, false);
+    check_app(f.tl, false, OWNER_BY_CATEGORY);
 }
 
 TEST(lying_blocks_stay_inside_their_group) {

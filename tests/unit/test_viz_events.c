@@ -94,7 +94,7 @@ TEST(a_click_pins_what_the_pointer_is_told_of) {
     uint32_t block = find_block(&s, &x, &y);
     struct tip tip = {.count = 0};
     assert_true(pane_timeline.tip(s.app, x, y, &tip));
-    assert_true(tip.count > 3 && tip.has_swatch);
+    assert_true(tip.count > 3 && tip.swatch != 0);
     char line[80], bytes[64];
     snprintf(bytes, sizeof bytes, "%llu",
              (unsigned long long)tl->blocks.at[block].block_bytes % 1000);

@@ -149,7 +149,7 @@ TEST(what_was_there_before_and_the_trace_make_the_end) {
                 assert_bytes_equal(s.group[g], before[g] + since[g]);
             }
         }
-        assert_true(track.before.blocks > 10 && track.before.bytes > 0);
+        assert_true(track.before.blocks.count > 10 && track.before.bytes > 0);
         track_fini(&track);
         timeline_destroy(tl);
     }

@@ -50,10 +50,13 @@ static void press(struct app *app, uint32_t key, unsigned mods) {
 
 /* A pan, a zoom, a change of what is shown, by turns; few zooms out, so that all depths are seen. */
 static void act(struct app *app, struct fixture *random) {
-    static const uint32_t keys[] = {'a', 'd', 'a', 'd', 'w', 'y', 't', 'v', '3', '0', 'x', 'p'};
+    enum { KEY_BANDS = 'c' }; /* with Alt: other bands */
+    static const uint32_t keys[] = {'a', 'd', 'a', 'd', 'w', 'y',      't',
+                                    'v', '3', '0', 'x', 'p', KEY_BANDS};
     const struct rect *r = &app->layout.plot;
     int x = r->x + (int)fixture_random_below(random, (uint64_t)r->w);
     int y = r->y + (int)fixture_random_below(random, (uint64_t)r->h);
+    uint32_t key;
     switch (fixture_random_below(random, 5)) {
     case 0:
         send(app, INPUT_WHEEL, x, y, (double)fixture_random_below(random, 7) - 2, 0);
@@ -62,7 +65,8 @@ static void act(struct app *app, struct fixture *random) {
         send(app, INPUT_WHEEL, x, y, (double)fixture_random_below(random, 5) - 2, MOD_SHIFT);
         break;
     case 2:
-        press(app, keys[fixture_random_below(random, sizeof keys / sizeof keys[0])], 0);
+        key = keys[fixture_random_below(random, sizeof keys / sizeof keys[0])];
+        press(app, key, key == KEY_BANDS ? MOD_ALT : 0);
         break;
     default:
         send(app, INPUT_PRESS, x, y, 0, 0);
@@ -84,9 +88,12 @@ static void check_layers(const struct timeline *a, const struct timeline *b, uin
     uint32_t *got = calloc((size_t)WIDTH * HEIGHT, 4), *want = calloc((size_t)WIDTH * HEIGHT, 4);
     assert_true(got && want);
     app_use_layers(app, NULL);
+    app->bands_at_once = seed % 2 ? 0 : app->bands_at_once;
     for (int step = 0; step < 60; step++) {
-        paint(app, got);
-        send(app, INPUT_TICK, 0, 0, 0, 0);
+        do { /* other bands come with a tick: another frame, another tick */
+            paint(app, got);
+            send(app, INPUT_TICK, 0, 0, 0, 0);
+        } while (app->layers[0].look.serial != app->plot.serial);
         assert_false(app_is_busy(app));
         paint(app, got);
         app->layered = false;

@@ -46,6 +46,9 @@ TEST(a_state_applied_is_the_state_written) {
         "1200;mark=event 7;"
         "range=10..20;pin=3;view=100..2000;bytes=0..99999",
         "axis=events;group=stack;at=start;view=17..27",
+        "axis=time;bands=module;group=size;at=event 1000",
+        "axis=time;bands=size;group=module;only=> 4 KiB, <= 64 KiB;at=event 1000",
+        "axis=time;bands=module;group=module;only=others;at=event 1000",
     };
     for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
         struct app *app = open_app(tl, NULL);
@@ -60,9 +63,10 @@ TEST(a_state_applied_is_the_state_written) {
 TEST(whatever_the_keys_did_is_written_and_shown_again) {
     USE_STATE;
     struct timeline *a = fixture_llama("a.lua", false), *b = fixture_llama("b.lua", true);
-    static const char *const keys[] = {"p",  "w",  "w", "d",     "Shift+W", "c", "x",
-                                       "v",  "2",  "n", "m",     "a",       "r", "Enter",
-                                       "F2", "F6", "w", "Right", "y"};
+    static const char *const keys[] = {"p",     "w",           "w",     "d", "Shift+W", "c",
+                                       "x",     "v",           "2",     "n", "m",       "Alt+C",
+                                       "3",     "Alt+Shift+C", "Alt+C", "4", "a",       "r",
+                                       "Enter", "F2",          "F6",    "w", "Right",   "y"};
     for (size_t count = 0; count <= sizeof keys / sizeof keys[0]; count++) {
         struct app *app = open_app(a, b), *again = open_app(a, b);
         struct text state = {0};
@@ -86,10 +90,18 @@ TEST(wrong_states_say_what_is_expected) {
     struct app *app = open_app(tl, NULL);
     assert_refused(app, "grup=op",
                    "state: unknown field 'grup' (did you mean 'group'?); known: axis compare tab "
-                   "side map track level group search only at mark range pin view bytes");
+                   "side map track level bands group search only at mark range pin view bytes");
     assert_refused(app, "group=colour",
                    "state: group=colour: expected module, path, category, op, name, stack, dtype, "
-                   "stream");
+                   "stream, size");
+    assert_refused(app, "bands=colour",
+                   "state: bands=colour: expected module, path, category, op, name, stack, dtype, "
+                   "stream, size");
+    assert_refused(app, "bands=dtype;only=activation",
+                   "state: only=activation: expected all, others or a band's name, as the legend "
+                   "has it");
+    struct error none = {0};
+    assert_ok(state_apply(app, "bands=category", &none), none);
     assert_refused(app, "view=9..3",
                    "state: view=9..3: expected whole, or the first and last event, as 100..2000");
     assert_refused(app, "axis=time; axis=events", "state: axis stands twice");

@@ -40,6 +40,7 @@ static void start_state(struct app *app, const struct app_options *options) {
     /* two sources need not share a clock: compare event by event */
     app->mode = app->has_b ? RULER_EVENTS : RULER_TIME;
     app->isolated = -1;
+    app_bands_start(app);
     selection_start(&app->selection);
     layout_usual(app->shown, app->share);
     app->pointer_x = app->pointer_y = -1;
@@ -80,6 +81,7 @@ struct app *app_create(const struct app_options *options, const struct timeline 
 void app_destroy(struct app *app) {
     if (!app)
         return;
+    app_bands_fini(app);
     plot_cache_fini(&app->plot);
     plot_cache_fini(&app->overview);
     streams_cursor_fini(&app->blocks_a);
@@ -263,7 +265,9 @@ int app_cursor_x(const struct app *app) {
 bool app_frame(struct app *app, struct draw_list *list, struct error *err) {
     draw_start(list, app->width, app->height);
     draw_rect(list, 0, 0, app->width, app->height, app_theme(app)->ground);
-    list->failed = !app_settle_view(app);
+    if (!app->layered) /* else app_work does */
+        list->failed = !app_settle_bands(app);
+    list->failed = !app_settle_view(app) || list->failed;
     if (!app->layered && !app->marks.done && !app->marks.given_up) /* else app_work does */
         list->failed = !marks_build(&app->marks, UINT32_MAX) || list->failed;
     for (size_t i = 0; panes[i]; i++) {

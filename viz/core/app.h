@@ -85,7 +85,7 @@ struct app_notice {
 void app_set_notice(struct app *app, const struct app_notice *notice);
 /* Looks as `from` does, whose place it takes in a window; of the same files it shows the same part
  * too. */
-void app_adopt(struct app *app, const struct app *from, bool same_files);
+void app_adopt(struct app *app, struct app *from, bool same_files);
 /* A text field has the keyboard: letters are to come as INPUT_TEXT; an input method's window belongs
  * beside the caret, in pixels. */
 bool app_wants_text(const struct app *app, int *x, int *y, int *w, int *h);

@@ -114,15 +114,15 @@ static void change_axis(struct app *app) {
 }
 
 static void isolate(struct app *app, int band) {
-    int category = -1;
-    for (int i = 0; i < CATEGORY_COUNT; i++) { /* count only bands that exist */
+    int found = -1;
+    for (int i = 0; i < app->bands.count; i++) { /* count only bands that exist */
         bool exists = i == CATEGORY_OUTSIDE && app_context(app) > 0;
         for (size_t k = 0; !exists && k < app->a.lod.node_count[0]; k++)
             exists = app->a.lod.buckets[k].at_max[i] > 0;
         if (exists && band-- == 0)
-            category = i;
+            found = i;
     }
-    app->isolated = app->isolated == category ? -1 : category;
+    app->isolated = app->isolated == found ? -1 : found;
 }
 
 static void change_grouping(struct app *app, int by) {
@@ -415,6 +415,10 @@ void app_act(struct app *app, enum action action) {
         break;
     case ACTION_PREVIOUS_GROUPING:
         change_grouping(app, -1);
+        break;
+    case ACTION_NEXT_BANDS:
+    case ACTION_PREVIOUS_BANDS:
+        app_next_bands(app, action == ACTION_NEXT_BANDS ? 1 : -1);
         break;
     case ACTION_NEXT_TAB:
         app_open_tab(app, app->tab + 1);

@@ -30,11 +30,19 @@ static bool was_whole(const struct app *from) {
 
 /* Of the same files: the part that was seen, unless that was all; the moment, unless it was the last:
  * a run that grows is followed. */
-static void adopt_place(struct app *app, const struct app *from) {
+/* Of the same files: by the same grouping, the same band alone, which may be another one from the bottom. */
+static void adopt_bands(struct app *app, struct app *from) {
+    char word[256];
+    app_choose_bands(app, from->bands_wanted);
+    if (from->isolated >= 0 && !app_bands_are_building(app))
+        app->isolated = app_find_band(app, app_band_word(from, from->isolated, word));
+}
+
+static void adopt_place(struct app *app, struct app *from) {
     struct view_limits limits;
     app->mode = from->mode;
-    app->isolated = from->isolated;
     app->grouping = from->grouping;
+    adopt_bands(app, from);
     app_limits(app, &limits);
     view_fit_x(&app->view, &limits);
     view_fit_y(&app->view, &limits);
@@ -44,14 +52,14 @@ static void adopt_place(struct app *app, const struct app *from) {
         app->cursor = from->cursor;
 }
 
-void app_adopt(struct app *app, const struct app *from, bool same_files) {
+void app_adopt(struct app *app, struct app *from, bool same_files) {
     adopt_looks(app, from);
+    if (from->layered)
+        app_use_layers(app, from->clock_ns);
     app_relayout(app);
     if (same_files && from->a.lod.moments > 1)
         adopt_place(app, from);
     find_adopt(app, from);
-    if (from->layered)
-        app_use_layers(app, from->clock_ns);
     app->dirty = true;
 }
 

@@ -55,7 +55,7 @@ static void press_plot(struct app *app, const struct input *in) {
     int group;
     if (in->button == BUTTON_LEFT && (in->mods & MOD_CTRL)) {
         if (app_hit(app, in->x, in->y, &block, &group))
-            find_follow(app, block);
+            app_follow_band(app, group, block);
     } else if (in->button == BUTTON_RIGHT || (in->mods & MOD_SHIFT)) {
         app->drag = DRAG_RANGE;
         app->drag_x0 = position_at(app, in->x);

@@ -75,6 +75,9 @@
     X("help", app->help)                                                                           \
     X("theme", app->theme_id)                                                                      \
     X("grouping", app->grouping)                                                                   \
+    X("bands", app->bands.by)                                                                      \
+    X("bands.count", app->bands.count)                                                             \
+    X("bands.others", app->bands.others)                                                           \
     X("isolated", app->isolated + 1)                                                               \
     X("compare", app->compare)                                                                     \
     X("axis", ruler.mode)                                                                          \

@@ -4,6 +4,8 @@
 
 #include "align.h"
 #include "app.h"
+#include "app_bands.h"
+#include "bands.h"
 #include "column.h"
 #include "compare_views.h"
 #include "draw.h"
@@ -63,7 +65,7 @@ struct app {
     enum compare_mode compare;
     struct view view;
     uint32_t cursor;
-    int isolated; /* category; -1: all */
+    int isolated; /* band; -1: all */
     struct selection selection;
     bool help;
     struct find find;
@@ -83,6 +85,12 @@ struct app {
     enum drag_mode drag;
     int drag_from, drag_at; /* x pixels */
     double drag_x0;         /* view.x0 or position when it began */
+
+    struct bands bands; /* as they are shown */
+    enum owner_grouping bands_wanted;
+    struct bands_job bands_job; /* while bands_begun */
+    bool bands_begun;
+    size_t bands_at_once; /* app_bands.c */
 
     enum owner_grouping grouping;
     struct live_set live;

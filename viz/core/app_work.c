@@ -63,6 +63,8 @@ void app_work(struct app *app, uint32_t ms) {
     if (!app->layered)
         return;
     struct slice s = {app, app->clock_ns ? app->clock_ns() + SLICE_NS : 0};
+    while (app_bands_are_building(app) && has_time(&s)) /* before a picture that is soon another */
+        app_build_bands(app, EVENTS);
     for (int i = 0; i < layer_count(app); i++) {
         app->layers[i].still_ms += ms < 1000 ? ms : 1000;
         refine(&s, i);
@@ -95,7 +97,8 @@ bool app_is_busy(const struct app *app) {
         return true;
     if (!app->layered)
         return false;
-    bool busy = strip_is_building(app) || map_view_is_building(app) || marks_are_building(app) ||
+    bool busy = app_bands_are_building(app) || strip_is_building(app) ||
+                map_view_is_building(app) || marks_are_building(app) ||
                 is_building(&app->a.streams) || (app->has_b && is_building(&app->b.streams));
     for (int i = 0; i < layer_count(app); i++)
         busy = busy || app->layers[i].missing > 0;

@@ -18,20 +18,20 @@ static bool add_block(struct before *before, const struct lod *lod, uint32_t blo
     struct before_end end = {b->free_event, b->block_bytes};
     before->groups[group].bytes += b->block_bytes;
     before->bytes += b->block_bytes;
-    before->blocks++;
     return b->free_event == TIMELINE_NONE || array_push(&before->groups[group].ends, end);
 }
 
-bool before_build(struct before *before, const struct lod *lod, struct error *err) {
-    memset(before, 0, sizeof *before);
-    for (uint32_t i = 0; i < lod->tl->blocks.count; i++) {
-        const struct timeline_block *b = &lod->tl->blocks.at[i];
-        if (b->alloc_event == TIMELINE_NONE && b->device == lod->device && !b->pending_at_start &&
-            !add_block(before, lod, i)) {
-            before_fini(before);
-            return error_host_memory(err);
-        }
+bool before_regroup(struct before *before, const struct lod *lod) {
+    before->bytes = 0;
+    for (int g = 0; g < LOD_GROUPS; g++) {
+        before->groups[g].bytes = 0;
+        array_clear(&before->groups[g].ends);
     }
+    for (size_t i = 0; i < before->blocks.count; i++)
+        if (!add_block(before, lod, before->blocks.at[i])) {
+            before_fini(before);
+            return false;
+        }
     for (int g = 0; g < LOD_GROUPS; g++) {
         uint64_t left = before->groups[g].bytes;
         struct before_end *ends = before->groups[g].ends.at;
@@ -44,7 +44,21 @@ bool before_build(struct before *before, const struct lod *lod, struct error *er
     return true;
 }
 
+bool before_build(struct before *before, const struct lod *lod, struct error *err) {
+    memset(before, 0, sizeof *before);
+    for (uint32_t i = 0; i < lod->tl->blocks.count; i++) {
+        const struct timeline_block *b = &lod->tl->blocks.at[i];
+        if (b->alloc_event == TIMELINE_NONE && b->device == lod->device && !b->pending_at_start &&
+            !array_push(&before->blocks, i)) {
+            before_fini(before);
+            return error_host_memory(err);
+        }
+    }
+    return before_regroup(before, lod) || error_host_memory(err);
+}
+
 void before_fini(struct before *before) {
+    array_fini(&before->blocks);
     for (int g = 0; g < LOD_GROUPS; g++)
         array_fini(&before->groups[g].ends);
     memset(before, 0, sizeof *before);

@@ -25,11 +25,13 @@ struct before {
         ARRAY(struct before_end) ends;
     } groups[LOD_GROUPS];
     uint64_t bytes;
-    uint32_t blocks;
+    ARRAY(uint32_t) blocks;
 };
 
 /* False: host memory. */
 bool before_build(struct before *before, const struct lod *lod, struct error *err);
+/* The lod's groups are others now. False: host memory; it is then as if nothing had been there. */
+bool before_regroup(struct before *before, const struct lod *lod);
 void before_fini(struct before *before);
 /* The group's bytes that are left at a moment. */
 uint64_t before_left(const struct before *before, int group, uint32_t moment);

@@ -8,7 +8,7 @@
 
 struct app;
 
-/* (x, y) of the picture -> a band of the first timeline. `group`: the category; `block`: the block
+/* (x, y) of the picture -> a band of the first timeline. `group`: the band; `block`: the block
  * there, TIMELINE_NONE where it is smaller than a pixel (or the context below all). False: no band
  * is there, or no host memory; both are then untouched. */
 bool app_hit(struct app *app, int x, int y, uint32_t *block, int *group);

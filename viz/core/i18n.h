@@ -38,6 +38,8 @@ enum language { LANGUAGE_ENGLISH, LANGUAGE_CHINESE };
     X(BY_STACK, "stack frame", "调用栈") \
     X(BY_DTYPE, "data type", "数据类型") \
     X(BY_STREAM, "stream", "流") \
+    X(BY, ", by ", "，按") \
+    X(BY_SIZE, "size", "大小") \
     X(STREAM, "stream", "流") \
     X(BYTES, "size", "大小") \
     X(SHARE, "share", "占比") \
@@ -172,6 +174,8 @@ enum language { LANGUAGE_ENGLISH, LANGUAGE_CHINESE };
     X(HELP_DRAG_DOES, "scrub; pans when zoomed in (on the phases: always scrubs)", "移动光标；放大后平移（在阶段条上始终移动光标）") \
     X(HELP_CLICK, "click, double click", "单击、双击") \
     X(HELP_CLICK_DOES, "set the cursor, pin the block (Ctrl: light its owner's); fit the whole trace", "设置光标并固定块（Ctrl：点亮其所有者）；显示全部") \
+    X(HELP_LEGEND, "click on the legend", "单击图例") \
+    X(HELP_LEGEND_DOES, "a band alone, or all (Ctrl: light it); on its head: next grouping", "仅显示该层或全部（Ctrl：点亮）；单击首行：下一种分组") \
     X(HELP_RANGE, "Shift or right drag", "Shift 或右键拖动") \
     X(HELP_RANGE_DOES, "choose a range", "选择区间") \
     X(HELP_MIDDLE, "middle drag", "中键拖动") \

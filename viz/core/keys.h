@@ -52,6 +52,8 @@
     X(ALIGN_RESET, "neither moved nor stretched", "撤销移动与拉伸") \
     X(NEXT_GROUPING, "next grouping of the owners", "下一种占用者分组") \
     X(PREVIOUS_GROUPING, "previous grouping", "上一种分组") \
+    X(NEXT_BANDS, "next grouping of the bands", "下一种图层分组") \
+    X(PREVIOUS_BANDS, "previous grouping", "上一种分组") \
     X(NEXT_TAB, "next tab", "下一个标签页") \
     X(PREVIOUS_TAB, "previous tab", "上一个标签页") \
     X(CHOOSE, "choose the row; without one: pin the event's block", "选择该行；没有则固定事件的块") \

@@ -9,8 +9,10 @@
 #include "xalloc.h"
 
 unsigned lod_group(const struct lod *lod, uint32_t block) {
-    unsigned group = lod->group_of ? lod->group_of[block] : lod->tl->blocks.at[block].category;
-    return group < LOD_GROUPS ? group : CATEGORY_UNKNOWN;
+    if (lod->group_of)
+        return lod->group_of[block] < LOD_GROUPS ? lod->group_of[block] : LOD_GROUPS - 1;
+    unsigned category = lod->tl->blocks.at[block].category;
+    return category < CATEGORY_COUNT ? category : CATEGORY_UNKNOWN;
 }
 
 static_assert((int)CATEGORY_COUNT <= (int)LOD_GROUPS, "a band for each category");
@@ -48,15 +50,21 @@ void lod_apply(const struct lod *lod, uint32_t event, struct lod_state *s) {
     }
 }
 
-/* What was there before the first event: the same rule as counters_start. */
+/* What was there before the first event, of the blocks first .. end - 1: the same rule as
+ * counters_start. */
+static void add_start(const struct lod *lod, size_t first, size_t end, struct lod_state *s) {
+    const struct timeline *tl = lod->tl;
+    for (size_t i = first; i < end; i++) {
+        const struct timeline_block *b = &tl->blocks.at[i];
+        if (b->alloc_event == TIMELINE_NONE && b->device == lod->device && !b->pending_at_start)
+            add_block(lod, (uint32_t)i, true, s);
+    }
+}
+
 static void start_state(const struct lod *lod, struct lod_state *s) {
     const struct timeline *tl = lod->tl;
     memset(s, 0, sizeof *s);
-    for (uint32_t i = 0; i < tl->blocks.count; i++) {
-        const struct timeline_block *b = &tl->blocks.at[i];
-        if (b->alloc_event == TIMELINE_NONE && b->device == lod->device && !b->pending_at_start)
-            add_block(lod, i, true, s);
-    }
+    add_start(lod, 0, tl->blocks.count, s);
     for (uint32_t i = 0; i < tl->segments.count; i++) {
         const struct timeline_segment *g = &tl->segments.at[i];
         if (g->alloc_event == TIMELINE_NONE && g->device == lod->device)
@@ -168,6 +176,55 @@ void lod_fini(struct lod *lod) {
     for (size_t i = 0; i < lod->levels; i++)
         xfree(lod->nodes[i]);
     memset(lod, 0, sizeof *lod);
+}
+
+bool lod_regroup_start(struct lod_regroup *r, const struct lod *lod, const uint8_t *group_of) {
+    memset(r, 0, sizeof *r);
+    r->to = *lod;
+    r->to.group_of = group_of;
+    r->to.buckets = xcalloc(lod->node_count[0], sizeof *r->to.buckets);
+    r->state.reserved = lod->buckets[0].reserved;
+    return r->to.buckets != NULL;
+}
+
+/* The maximum of a bucket is where it was. */
+static void regroup_moment(struct lod_regroup *r) {
+    uint32_t m = r->moment++;
+    struct lod_bucket *bucket = &r->to.buckets[m / LOD_BUCKET];
+    if (m > 0)
+        lod_apply(&r->to, m - 1, &r->state);
+    if (m % LOD_BUCKET == 0) {
+        memcpy(bucket->first, r->state.group, sizeof r->state.group);
+        bucket->reserved = r->state.reserved;
+    }
+    if (m == r->to.nodes[0][m / LOD_BUCKET].arg)
+        memcpy(bucket->at_max, r->state.group, sizeof r->state.group);
+}
+
+void lod_regroup_more(struct lod_regroup *r, uint32_t count) {
+    size_t blocks = r->to.tl->blocks.count, left = blocks - r->block;
+    if (left > 0) {
+        size_t end = r->block + (count < left ? count : left);
+        add_start(&r->to, r->block, end, &r->state);
+        r->block = (uint32_t)end;
+        return;
+    }
+    for (; count > 0 && r->moment < r->to.moments; count--)
+        regroup_moment(r);
+    r->done = r->moment == r->to.moments;
+}
+
+void lod_regroup_take(struct lod_regroup *r, struct lod *lod) {
+    assert(r->done && r->to.nodes[0] == lod->nodes[0]);
+    xfree(lod->buckets);
+    lod->buckets = r->to.buckets;
+    lod->group_of = r->to.group_of;
+    r->to.buckets = NULL;
+}
+
+void lod_regroup_fini(struct lod_regroup *r) {
+    xfree(r->to.buckets);
+    r->to.buckets = NULL;
 }
 
 void lod_state_at(const struct lod *lod, uint32_t moment, struct lod_state *s) {

@@ -24,7 +24,7 @@
 struct error;
 struct timeline;
 
-enum { LOD_GROUPS = 12, LOD_BUCKET = 64, LOD_FANOUT = 8, LOD_LEVELS = 12 };
+enum { LOD_GROUPS = 13, LOD_BUCKET = 64, LOD_FANOUT = 8, LOD_LEVELS = 12 };
 /* As a group: the block counts for nothing, not in the total either. */
 enum { LOD_NO_GROUP = 255 };
 
@@ -56,9 +56,25 @@ struct lod {
     bool time_known;      /* recorded, never backwards, and not all the same */
 };
 
+/* Other groups for a lod that is there, made beside the old ones in slices: all else does not depend on
+ * them. */
+struct lod_regroup {
+    struct lod to; /* the lod with the new groups; owns the buckets alone */
+    struct lod_state state;
+    uint32_t block, moment; /* to be looked at */
+    bool done;
+};
+
 bool lod_build(struct lod *lod, const struct timeline *tl, uint8_t device, const uint8_t *group_of,
                struct error *err);
 void lod_fini(struct lod *lod);
+/* `group_of` as that of lod_build. False: host memory. */
+bool lod_regroup_start(struct lod_regroup *regroup, const struct lod *lod, const uint8_t *group_of);
+/* Looks at most at `count` more blocks or moments, until `done`. */
+void lod_regroup_more(struct lod_regroup *regroup, uint32_t count);
+/* Done: the lod, which must be the one it began with, has those groups. Nothing is left to free. */
+void lod_regroup_take(struct lod_regroup *regroup, struct lod *lod);
+void lod_regroup_fini(struct lod_regroup *regroup);
 
 /* A block of the timeline: below LOD_GROUPS. */
 unsigned lod_group(const struct lod *lod, uint32_t block);

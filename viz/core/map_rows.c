@@ -9,7 +9,8 @@
 #include "map_view.h"
 #include "timeline.h"
 
-enum { STYLE_DIM = CATEGORY_COUNT, STYLE_PENDING, STYLE_FREE, STYLES };
+/* After those of the bands. */
+enum { STYLE_DIM, STYLE_PENDING, STYLE_FREE, STYLES };
 
 struct sheet {
     struct app *app;
@@ -19,7 +20,8 @@ struct sheet {
     const struct space *space;
     const struct placement *placement;
     int first, end; /* rows shown */
-    struct band_style styles[STYLES];
+    struct band_style styles[LOD_GROUPS + STYLES];
+    int bands, count; /* of the styles: of the bands, in all */
 };
 
 static bool is_pinned(const struct app *app, uint32_t block) {
@@ -31,10 +33,9 @@ static bool is_dim(const struct app *app, uint32_t block) {
     return app_dims(app) && !app_is_lit(app, block);
 }
 
-static struct band_style block_style(const struct app *app, unsigned category) {
-    struct band_style style =
-        app_band(app, category < CATEGORY_COUNT ? (enum category)category : CATEGORY_UNKNOWN);
-    if (app->isolated >= 0 && app->isolated != (int)category) { /* out of focus, as in the plot */
+static struct band_style band_style(const struct app *app, int band) {
+    struct band_style style = app_band_style(app, band);
+    if (app->isolated >= 0 && app->isolated != band) { /* out of focus, as in the plot */
         style.pattern = PATTERN_NONE;
         style.color = app_theme(app)->line;
     }
@@ -43,11 +44,12 @@ static struct band_style block_style(const struct app *app, unsigned category) {
 
 static void find_styles(struct sheet *s) {
     const struct theme *theme = app_theme(s->app);
-    for (unsigned i = 0; i < CATEGORY_COUNT; i++)
-        s->styles[i] = block_style(s->app, i);
-    s->styles[STYLE_DIM] = (struct band_style){theme->line, PATTERN_NONE, theme->faint};
-    s->styles[STYLE_PENDING] = (struct band_style){theme->plot, PATTERN_DIAGONALS, theme->ink};
-    s->styles[STYLE_FREE] = (struct band_style){theme->plot, PATTERN_HATCH, theme->hatch};
+    struct band_style *others = s->styles + s->bands;
+    for (int i = 0; i < s->bands; i++)
+        s->styles[i] = band_style(s->app, i);
+    others[STYLE_DIM] = (struct band_style){theme->line, PATTERN_NONE, theme->faint};
+    others[STYLE_PENDING] = (struct band_style){theme->plot, PATTERN_DIAGONALS, theme->ink};
+    others[STYLE_FREE] = (struct band_style){theme->plot, PATTERN_HATCH, theme->hatch};
 }
 
 /* --- shares of pixels --- */
@@ -62,15 +64,16 @@ static void cover(struct sheet *s, uint64_t from, uint64_t to, int style) {
     while (from < to) {
         uint64_t end = (from / MAP_FINE + 1) * MAP_FINE;
         end = end < to ? end : to;
-        cells[((from - low) / MAP_FINE) * STYLES + (uint64_t)style] += (uint16_t)(end - from);
+        cells[((from - low) / MAP_FINE) * (uint64_t)s->count + (uint64_t)style] +=
+            (uint16_t)(end - from);
         from = end;
     }
 }
 
-static int style_of(const struct sheet *s, const struct timeline_block *b) {
-    if (block_is_pending(b, s->space->moment - 1))
-        return STYLE_PENDING;
-    return b->category < CATEGORY_COUNT ? b->category : CATEGORY_UNKNOWN;
+static int style_of(const struct sheet *s, uint32_t block) {
+    if (block_is_pending(&s->space->tl->blocks.at[block], s->space->moment - 1))
+        return s->bands + STYLE_PENDING;
+    return app_block_band(s->app, block);
 }
 
 static const struct timeline_block *block_at(const struct sheet *s, uint32_t index) {
@@ -83,14 +86,16 @@ static void cover_range(struct sheet *s, uint32_t index) {
     uint64_t start = s->placement->ranges.at[index].address;
     for (uint32_t i = range->first_block; i < range->end_block; i++) {
         const struct timeline_block *b = block_at(s, i);
+        uint32_t block = s->placement->blocks.at[i];
         uint64_t at = range->at + (b->address - start);
         cover(s, map_place(s->map, item, at), map_place(s->map, item, at + b->block_bytes),
-              is_dim(s->app, s->placement->blocks.at[i]) ? STYLE_DIM : style_of(s, b));
+              is_dim(s->app, block) ? s->bands + STYLE_DIM : style_of(s, block));
     }
     for (uint32_t i = range->first_gap; i < range->end_gap; i++) {
         const struct placement_gap *gap = &s->placement->gaps.at[i];
         uint64_t at = range->at + (gap->address - start);
-        cover(s, map_place(s->map, item, at), map_place(s->map, item, at + gap->bytes), STYLE_FREE);
+        cover(s, map_place(s->map, item, at), map_place(s->map, item, at + gap->bytes),
+              s->bands + STYLE_FREE);
     }
 }
 
@@ -101,12 +106,13 @@ static int row_y(const struct sheet *s, int row) {
 static void draw_covered(struct sheet *s, int row) {
     const struct rect *r = &s->places->rows;
     int y = row_y(s, row), h = s->places->bar;
-    const uint16_t *cells = s->app->map.cover.at + (size_t)(row - s->first) * (size_t)r->w * STYLES;
-    int32_t *edges = draw_bands(s->list, r->x, y, r->w, h, STYLES, s->styles, 0, 0);
+    const uint16_t *cells =
+        s->app->map.cover.at + (size_t)(row - s->first) * (size_t)r->w * (size_t)s->count;
+    int32_t *edges = draw_bands(s->list, r->x, y, r->w, h, s->count, s->styles, 0, 0);
     for (int x = 0; edges && x < r->w; x++) {
         int sum = 0;
         *edges++ = y + h;
-        for (int k = 0; k < STYLES; k++) {
+        for (int k = 0; k < s->count; k++) {
             sum += *cells++;
             *edges++ = y + h - (sum < MAP_FINE ? sum * h / MAP_FINE : h);
         }
@@ -190,26 +196,27 @@ static void draw_block(struct sheet *s, const struct map_item *item, uint64_t at
     bool pinned = is_pinned(s->app, s->placement->blocks.at[index]);
     if (stretch.to - stretch.from < 3 && !pinned)
         return;
-    int style = style_of(s, b);
-    struct band_style look = block_style(s->app, b->category);
-    if (style == STYLE_PENDING) /* its own colour, hollow */
+    uint32_t block = s->placement->blocks.at[index];
+    bool pending = style_of(s, block) == s->bands + STYLE_PENDING;
+    struct band_style look = band_style(s->app, app_block_band(s->app, block));
+    if (pending) /* its own colour, hollow */
         look = (struct band_style){app_theme(s->app)->plot, PATTERN_DIAGONALS, look.color};
     bool first = true;
     struct band_style veil = theme_before();
-    bool dim = is_dim(s->app, s->placement->blocks.at[index]);
-    look.color = theme_shade(look.color, s->placement->blocks.at[index]); /* as in the plot */
+    bool dim = is_dim(s->app, block);
+    look.color = theme_shade(look.color, block); /* as in the plot */
     look = dim ? theme_dim(app_theme(s->app), look) : look;
     while (next_piece(s, &stretch, &piece)) {
         fill(s, &piece, &look);
         if (b->alloc_event == TIMELINE_NONE && !dim)
             fill(s, &piece, &veil);
-        if (style == STYLE_PENDING)
+        if (pending)
             draw_frame(s->list, piece.x, piece.y, piece.w, piece.h, look.on);
         else if (first)
             draw_rect(s->list, piece.x, piece.y, 1, piece.h,
                       (app_theme(s->app)->separator & 0xffffff) | 0xa0000000);
         if (first)
-            draw_name(s, &piece, b, style == STYLE_PENDING ? app_theme(s->app)->ink : look.on);
+            draw_name(s, &piece, b, pending ? app_theme(s->app)->ink : look.on);
         first = false;
     }
     draw_tail(s, item, at, b);
@@ -300,10 +307,12 @@ void map_rows_draw(struct app *app, struct draw_list *list, const struct map_pla
                       .map = &v->map,
                       .space = &v->space,
                       .placement = &v->space.placement,
-                      .first = v->scroll};
+                      .first = v->scroll,
+                      .bands = app->bands.count,
+                      .count = app->bands.count + STYLES};
     s.end = s.first + places->shown < v->map.lines ? s.first + places->shown : v->map.lines;
     size_t cells =
-        s.end > s.first ? (size_t)(s.end - s.first) * (size_t)places->rows.w * STYLES : 0;
+        s.end > s.first ? (size_t)(s.end - s.first) * (size_t)places->rows.w * (size_t)s.count : 0;
     if (cells == 0)
         return;
     if (!array_reserve(&v->cover, cells)) {

@@ -168,11 +168,22 @@ static void add_part(struct text *out, const char *field, const char *text, cons
     find_add_word(out, field, part);
 }
 
-static void add_words(const struct owner_tree *tree, enum owner_grouping by, uint64_t key,
-                      struct text *out) {
+/* "> 1 MiB, <= 4 MiB" -> size>1MiB size<=4MiB */
+static void add_sizes(const char *name, struct text *out) {
+    text_add(out, out->length ? " size" : "size");
+    for (; *name; name++) {
+        if (*name == ',')
+            text_add(out, " size");
+        else if (*name != ' ')
+            text_add_bytes(out, name, 1);
+    }
+}
+
+void owner_key_words(const struct owners *owners, enum owner_grouping by, uint64_t key,
+                     struct text *out) {
     char buffer[256];
-    const struct timeline *tl = tree->owners->tl;
-    const char *name = owners_key_name(tree->owners, by, key, LANGUAGE_ENGLISH, buffer);
+    const struct timeline *tl = owners->tl;
+    const char *name = owners_key_name(owners, by, key, LANGUAGE_ENGLISH, buffer);
     switch (by) {
     case OWNER_BY_MODULE: /* "(aten::mm)": no module */
         find_add_word(out, "module", *name == '(' ? "" : name);
@@ -200,6 +211,9 @@ static void add_words(const struct owner_tree *tree, enum owner_grouping by, uin
     case OWNER_BY_STACK: /* the innermost frame's function */
         add_part(out, "stack", name, " ");
         break;
+    case OWNER_BY_SIZE:
+        add_sizes(name, out);
+        break;
     case OWNER_GROUPING_COUNT:
         break;
     }
@@ -210,5 +224,5 @@ void owner_tree_words(const struct owner_tree *tree, const struct owner_node *no
     int last = node->is_block ? tree->levels - 1 : node->level;
     for (int i = 0; i <= last; i++)
         if (tree->by[i] != OWNER_BY_MODULE || i == last) /* else the path says it all */
-            add_words(tree, tree->by[i], node->keys[i], out);
+            owner_key_words(tree->owners, tree->by[i], node->keys[i], out);
 }

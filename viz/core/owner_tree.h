@@ -50,5 +50,8 @@ bool owner_tree_has(const struct owner_tree *tree, const struct owner_node *node
 /* Words of filter.h that name a row's blocks (of a block: those of its operation and owner). */
 void owner_tree_words(const struct owner_tree *tree, const struct owner_node *node,
                       struct text *out);
+/* The same of a key of a grouping. */
+void owner_key_words(const struct owners *owners, enum owner_grouping by, uint64_t key,
+                     struct text *out);
 
 #endif

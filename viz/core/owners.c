@@ -7,6 +7,7 @@
 #include "error.h"
 #include "sort.h"
 #include "timeline.h"
+#include "units.h"
 
 bool owners_init(struct owners *owners, const struct timeline *tl, struct error *err) {
     memset(owners, 0, sizeof *owners);
@@ -28,6 +29,27 @@ enum owner_grouping owners_default(const struct timeline *tl) {
     return OWNER_BY_CATEGORY;
 }
 
+bool owners_knows(const struct timeline *tl, enum owner_grouping grouping) {
+    switch (grouping) {
+    case OWNER_BY_MODULE:
+    case OWNER_BY_PATH:
+        return (tl->has & TIMELINE_HAS_OWNER) != 0;
+    case OWNER_BY_STACK:
+        return (tl->has & TIMELINE_HAS_STACK) != 0;
+    case OWNER_BY_CATEGORY:
+        return (tl->has & TIMELINE_HAS_CATEGORY) != 0;
+    case OWNER_BY_STREAM:
+        return (tl->has & TIMELINE_HAS_STREAM) != 0;
+    case OWNER_BY_OP:
+    case OWNER_BY_NAME:
+    case OWNER_BY_DTYPE:
+    case OWNER_BY_SIZE:
+    case OWNER_GROUPING_COUNT:
+        break;
+    }
+    return true;
+}
+
 enum text_id owners_title(enum owner_grouping grouping) {
     static const enum text_id titles[OWNER_GROUPING_COUNT] = {
 #define X(id, key, title) title,
@@ -44,6 +66,35 @@ const char *owners_word(enum owner_grouping grouping) {
 #undef X
     };
     return keys[grouping];
+}
+
+/* The largest block of each class; the last has none. */
+static const uint64_t size_limits[OWNER_SIZES - 1] = {4 * KIB,  64 * KIB, MIB,       4 * MIB,
+                                                      16 * MIB, 64 * MIB, 256 * MIB, GIB};
+
+static uint32_t size_class(uint64_t bytes) {
+    uint32_t at = 0;
+    while (at < OWNER_SIZES - 1 && bytes > size_limits[at])
+        at++;
+    return at;
+}
+
+/* As "256 KiB": the limits are whole ones. */
+static int write_limit(char *out, size_t bytes, const char *sign, uint64_t limit) {
+    const char *unit = limit < MIB ? "KiB" : limit < GIB ? "MiB" : "GiB";
+    uint64_t of = limit < MIB ? KIB : limit < GIB ? MIB : GIB;
+    return snprintf(out, bytes, "%s %u %s", sign, (unsigned)(limit / of), unit);
+}
+
+static const char *size_name(uint64_t key, char buffer[256]) {
+    int length = 0;
+    buffer[0] = '\0';
+    if (key > 0 && key < OWNER_SIZES)
+        length = write_limit(buffer, 256, ">", size_limits[key - 1]);
+    if (key < OWNER_SIZES - 1)
+        write_limit(buffer + length, 256 - (size_t)length,
+                    length > 0 ? ", <=" : "<=", size_limits[key]);
+    return buffer;
 }
 
 bool owners_key_of(struct owners *owners, enum owner_grouping grouping, uint32_t block,
@@ -78,6 +129,9 @@ bool owners_key_of(struct owners *owners, enum owner_grouping grouping, uint32_t
         return true;
     case OWNER_BY_STREAM:
         *key = b->stream;
+        return true;
+    case OWNER_BY_SIZE:
+        *key = size_class(b->block_bytes);
         return true;
     case OWNER_GROUPING_COUNT:
         break;
@@ -199,6 +253,8 @@ const char *owners_key_name(const struct owners *owners, enum owner_grouping gro
     case OWNER_BY_STREAM:
         snprintf(buffer, 256, "%s %u", i18n_text(language, TEXT_STREAM), (unsigned)key);
         return buffer;
+    case OWNER_BY_SIZE:
+        return size_name(key, buffer);
     case OWNER_GROUPING_COUNT:
         break;
     }

@@ -27,7 +27,8 @@ struct timeline;
     X(NAME, "name", TEXT_BY_NAME)                                                                  \
     X(STACK, "stack", TEXT_BY_STACK)                                                               \
     X(DTYPE, "dtype", TEXT_BY_DTYPE)                                                               \
-    X(STREAM, "stream", TEXT_BY_STREAM)
+    X(STREAM, "stream", TEXT_BY_STREAM)                                                            \
+    X(SIZE, "size", TEXT_BY_SIZE)
 
 enum owner_grouping {
 #define X(id, key, title) OWNER_BY_##id,
@@ -35,6 +36,10 @@ enum owner_grouping {
 #undef X
         OWNER_GROUPING_COUNT
 };
+
+/* By size: classes a factor of 4 or more apart, one of them up to and with the largest block of PyTorch's
+ * small pool; "> 1 MiB, <= 4 MiB". The key is the class. */
+enum { OWNER_SIZES = 9 };
 
 struct owner_row {
     uint64_t key;                         /* what it means: the grouping's */
@@ -58,6 +63,8 @@ bool owners_init(struct owners *owners, const struct timeline *tl, struct error 
 void owners_fini(struct owners *owners);
 /* The best grouping for what this timeline knows. */
 enum owner_grouping owners_default(const struct timeline *tl);
+/* Does the timeline tell what this grouping is by? */
+bool owners_knows(const struct timeline *tl, enum owner_grouping grouping);
 enum text_id owners_title(enum owner_grouping grouping);
 const char *owners_word(enum owner_grouping grouping);
 /* Fills the rows. False: host memory exhausted, no rows. */

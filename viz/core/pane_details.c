@@ -170,14 +170,12 @@ static void draw(struct app *app, struct draw_list *list) {
     if (app->selection.pin >= app->a.tl->blocks.count)
         return;
     const struct timeline_block *b = &app->a.tl->blocks.at[app->selection.pin];
+    uint32_t color = app_band_style(app, app_block_band(app, app->selection.pin)).color;
     int pad = app_px(app, 8), size = app_px(app, 11), line = app_line(app);
     draw_rect(list, r->x, r->y, r->w, r->h, theme->panel);
     draw_frame(list, r->x, r->y, r->w, r->h, theme->line);
     draw_clip(list, r->x, r->y, r->w, r->h);
-    enum category category =
-        b->category < CATEGORY_COUNT ? (enum category)b->category : CATEGORY_UNKNOWN;
-    draw_rect(list, r->x + pad, r->y + pad + (line - size) / 2, size, size,
-              app_band(app, category).color);
+    draw_rect(list, r->x + pad, r->y + pad + (line - size) / 2, size, size, color);
     draw_text(list, r->x + pad + app_px(app, 18), r->y + pad, app_size(app), true, theme->ink,
               app_text(app, TEXT_DETAILS));
     struct page page = {.app = app,

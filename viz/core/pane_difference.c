@@ -176,8 +176,8 @@ static const char *title(struct app *app, char out[TABLE_CELL]) {
     return out;
 }
 
-static enum category swatch(struct app *app, size_t row) {
-    return difference_category(row_of(app, row));
+static uint32_t swatch(struct app *app, size_t row) {
+    return app_band(app, difference_category(row_of(app, row))).color;
 }
 
 static void balance(struct app *app, size_t row, uint64_t *size, bool *more, uint64_t *whole) {

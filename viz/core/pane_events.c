@@ -144,9 +144,10 @@ static const char *cell(struct app *app, size_t row, int column, bool exact, cha
     }
 }
 
-static enum category swatch(struct app *app, size_t row) {
-    const struct timeline_block *b = block_of(app, event_list_at(&app->events, row));
-    return b && b->category < CATEGORY_COUNT ? (enum category)b->category : CATEGORY_COUNT;
+static uint32_t swatch(struct app *app, size_t row) {
+    uint32_t block = event_list_block(app, event_list_at(&app->events, row));
+    return block < app->a.tl->blocks.count ? app_band_style(app, app_block_band(app, block)).color
+                                           : 0;
 }
 
 static bool dim(struct app *app, size_t row) {

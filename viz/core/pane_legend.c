@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "app_state.h"
+#include "input.h"
 #include "label.h"
 #include "pane.h"
 #include "timeline.h"
+#include "tip.h"
 
 static const struct rect *place(const struct app *app) {
     return &app->layout.legend;
@@ -18,16 +20,17 @@ struct legend {
     struct lod_state a, b;       /* at the cursor */
     uint64_t a_before, b_before; /* of them from before the recording */
     int x, right, y, row;
+    int band_y[LOD_GROUPS]; /* of their rows; 0: none */
 };
 
 static bool compares(const struct app *app) {
     return app->has_b && app->compare != COMPARE_OFF;
 }
 
-static void draw_swatch(const struct legend *l, enum category category) {
+static void draw_swatch(const struct legend *l, int band) {
     struct app *app = l->app;
     int size = app_px(app, 11), x = l->x + app_px(app, 4), y = l->y + (l->row - size) / 2;
-    struct band_style style = app_band(app, category);
+    struct band_style style = app_band_style(app, band);
     int32_t *edges = draw_bands(l->list, x, y, size, size, 1, &style, 0, 0);
     for (int i = 0; edges && i < size; i++) {
         edges[2 * i] = y + size;
@@ -54,13 +57,25 @@ static void draw_row(struct legend *l, const char *name, uint32_t color, uint64_
     l->y += l->row;
 }
 
+/* "at the peak, by module"; dots while the bands are not yet those. */
+static const char *heading_of(const struct app *app, enum text_id where, char out[160]) {
+    bool by_category = app->bands_wanted == OWNER_BY_CATEGORY && !app_bands_are_building(app);
+    snprintf(out, 160, "%.60s", app_text(app, where));
+    if (!by_category)
+        snprintf(out, 160, "%.40s%.20s%.40s%s", app_text(app, where), app_text(app, TEXT_BY),
+                 app_text(app, owners_title(app->bands_wanted)),
+                 app_bands_are_building(app) ? " ..." : "");
+    return out;
+}
+
 static void draw_heading(struct legend *l) {
     struct app *app = l->app;
+    char heading[160];
     const struct theme *theme = app_theme(app);
     char text[LABEL_BYTES];
     bool at_peak = app->cursor == app_peak(app);
     app_draw_text(app, l->list, l->x + app_px(app, 4), l->y, theme->faint,
-                  app_text(app, at_peak ? TEXT_AT_PEAK : TEXT_AT_CURSOR));
+                  heading_of(app, at_peak ? TEXT_AT_PEAK : TEXT_AT_CURSOR, heading));
     if (compares(app))
         app_draw_right(app, l->list, l->right, l->y, theme->faint, app_text(app, TEXT_DIFFERENCE));
     l->y += app_line(app) + app_px(app, 1);
@@ -82,18 +97,19 @@ static void draw_heading(struct legend *l) {
 /* The topmost band first, as in the picture; bands that are never there are left out. */
 static void draw_bands_rows(struct legend *l, int bottom) {
     struct app *app = l->app;
-    for (int i = CATEGORY_COUNT - 1; i >= 0 && l->y + l->row <= bottom; i--) {
+    bool b_known = app->has_b && owners_knows(app->b.tl, app->bands.by);
+    for (int i = app->bands.count - 1; i >= 0 && l->y + l->row <= bottom; i--) {
         uint64_t a = l->a.group[i], b = l->b.group[i];
         uint64_t outside = i == CATEGORY_OUTSIDE ? app_context(app) : 0;
-        bool b_known = app->has_b && (app->b.tl->has & TIMELINE_HAS_CATEGORY) != 0;
         if (a + (b_known ? b : 0) + outside == 0)
             continue;
-        char share[LABEL_BYTES];
+        char share[LABEL_BYTES], name[256];
         if (app->isolated == i)
             draw_rect(l->list, l->x, l->y, l->right - l->x, l->row, app_theme(app)->raised);
-        draw_swatch(l, (enum category)i);
-        draw_row(l, i18n_category(app->language, (enum category)i), app_theme(app)->ink,
-                 a + outside, compares(app) ? b + app->b.context_bytes * (outside > 0) : 0,
+        l->band_y[i] = l->y;
+        draw_swatch(l, i);
+        draw_row(l, app_band_name(app, i, name), app_theme(app)->ink, a + outside,
+                 compares(app) ? b + app->b.context_bytes * (outside > 0) : 0,
                  outside == 0 ? b_known : app->b.context_bytes > 0,
                  outside > 0 ? NULL : label_share(a, l->a.total, share));
     }
@@ -137,7 +153,7 @@ static void draw_before_key(const struct legend *l) {
 
 static uint64_t before_at(const struct track *track, uint32_t moment) {
     uint64_t sum = 0;
-    for (int g = 0; track->before.blocks > 0 && g < LOD_GROUPS; g++)
+    for (int g = 0; track->before.blocks.count > 0 && g < LOD_GROUPS; g++)
         sum += before_left(&track->before, g, moment);
     return sum;
 }
@@ -232,7 +248,7 @@ static void draw_alignment(struct legend *l, int bottom) {
     l->y += l->row;
 }
 
-static void draw(struct app *app, struct draw_list *list) {
+static struct legend draw_all(struct app *app, struct draw_list *list) {
     const struct rect *r = &app->layout.legend;
     struct legend l = {.app = app,
                        .list = list,
@@ -253,9 +269,60 @@ static void draw(struct app *app, struct draw_list *list) {
     draw_bands_rows(&l, r->y + r->h);
     draw_limits(&l, r->y + r->h);
     draw_unclip(list);
+    return l;
+}
+
+static void draw(struct app *app, struct draw_list *list) {
+    draw_all(app, list);
+}
+
+/* The band whose row is at a height; -1: none. */
+static int band_at(struct app *app, int y, struct legend *legend) {
+    struct draw_list unseen = {0};
+    draw_start(&unseen, app->width, app->height);
+    *legend = draw_all(app, &unseen);
+    draw_fini(&unseen);
+    for (int i = 0; i < app->bands.count; i++)
+        if (legend->band_y[i] > 0 && y >= legend->band_y[i] && y < legend->band_y[i] + legend->row)
+            return i;
+    return -1;
+}
+
+/* The whole name, and exact bytes. */
+static bool tip(struct app *app, int x, int y, struct tip *out) {
+    struct legend legend;
+    char name[256], bytes[LABEL_BYTES];
+    int band = band_at(app, y, &legend);
+    (void)x;
+    if (band < 0)
+        return false;
+    uint64_t outside = band == CATEGORY_OUTSIDE ? app_context(app) : 0;
+    out->swatch = app_band_style(app, band).color;
+    tip_add(out, "%.230s", app_band_name(app, band, name));
+    tip_add(out, "%s", label_bytes_exact(legend.a.group[band] + outside, bytes));
+    return true;
+}
+
+/* A click on a row: that band alone, or all; with Ctrl: a search for what it holds. On the heading: the
+ * next grouping, with Shift the previous one. */
+static bool input(struct app *app, const struct input *in) {
+    struct legend legend;
+    if (in->kind != INPUT_PRESS || in->button != BUTTON_LEFT)
+        return false;
+    int band = band_at(app, in->y, &legend);
+    app->dirty = true;
+    if (band >= 0 && (in->mods & MOD_CTRL))
+        app_follow_band(app, band, TIMELINE_NONE);
+    else if (band >= 0)
+        app->isolated = app->isolated == band ? -1 : band;
+    else if (in->y < app->layout.legend.y + app_px(app, 2) + app_line(app))
+        app_next_bands(app, in->mods & MOD_SHIFT ? -1 : 1);
+    return true;
 }
 
 const struct pane_ops pane_legend = {.name = "legend",
                                      .doc = "the bands with their sums at the cursor",
                                      .place = place,
-                                     .draw = draw};
+                                     .draw = draw,
+                                     .input = input,
+                                     .tip = tip};

@@ -72,6 +72,10 @@ static enum category category_of(const struct app *app, size_t row) {
     return category < CATEGORY_COUNT ? (enum category)category : CATEGORY_UNKNOWN;
 }
 
+static struct band_style style_of(const struct app *app, size_t row) {
+    return app_band_style(app, app_block_band(app, row_of(app, row)->block));
+}
+
 /* "model.layers.3.mlp.up_proj  aten::mm" */
 static const char *name_of(const struct app *app, size_t row, char out[TABLE_CELL]) {
     const struct timeline *tl = app->a.tl;
@@ -209,7 +213,7 @@ static void draw_name(struct app *app, struct draw_list *list, size_t row, const
     int left = within(bar->x, plot->x, plot->x + plot->w);
     int end = within(bar->x + bar->w, plot->x, plot->x + plot->w);
     int before = left - plot->x, after = plot->x + plot->w - end, room = end - left - 2 * pad;
-    uint32_t color = app_band(app, category_of(app, row)).on;
+    uint32_t color = style_of(app, row).on;
     int y = bar->y + (bar->h - app_line(app)) / 2;
     bool inside = width <= room || room >= before || (room >= app_px(app, 120) && room >= after);
     if (!inside || (width > room && after >= width)) {
@@ -265,7 +269,7 @@ static void draw_row(struct app *app, struct draw_list *list, size_t row, int y,
     int gap = app_px(app, 2);
     struct rect bar = {from, y + gap, to - from > 2 ? to - from : 2, height - 2 * gap};
     draw_clip(list, plot->x, y, plot->w, height);
-    draw_rect(list, bar.x, bar.y, bar.w, bar.h, app_band(app, category_of(app, row)).color);
+    draw_rect(list, bar.x, bar.y, bar.w, bar.h, style_of(app, row).color);
     if (pinned)
         draw_frame(list, bar.x, bar.y, bar.w, bar.h, theme->ink);
     draw_name(app, list, row, &bar);

@@ -135,8 +135,12 @@ static const char *title(struct app *app, char out[TABLE_CELL]) {
     return out;
 }
 
-static enum category swatch(struct app *app, size_t row) {
-    return owners_category(row_of(app, row));
+/* Where the bands are by the same grouping, the colour of the row's band. */
+static uint32_t swatch(struct app *app, size_t row) {
+    const struct owner_row *r = row_of(app, row);
+    if (row != TABLE_REST && app->bands.by == app->grouping)
+        return app_band_style(app, app_block_band(app, r->oldest)).color;
+    return app_band(app, owners_category(r)).color;
 }
 
 static void bar(struct app *app, size_t row, uint64_t parts[TABLE_BAR], uint64_t *whole) {

@@ -146,8 +146,8 @@ static const char *title(struct app *app, char out[TABLE_CELL]) {
     return out;
 }
 
-static enum category swatch(struct app *app, size_t row) {
-    return range_sums_category(row_of(app, row));
+static uint32_t swatch(struct app *app, size_t row) {
+    return app_band(app, range_sums_category(row_of(app, row))).color;
 }
 
 /* What was allocated, by category. */

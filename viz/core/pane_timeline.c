@@ -176,30 +176,30 @@ static void draw_cursor(struct app *app, struct draw_list *list) {
               text);
 }
 
-/* Which band of the column is at this height: its category; CATEGORY_COUNT: none of them. */
-static int band_at(const struct plot_frame *frame, const struct column *column, int y) {
+/* Which band of the column is at this height; -1: none of them. */
+static int band_at(const struct app *app, const struct plot_frame *frame,
+                   const struct column *column, int y) {
     double sum = 0;
-    for (int band = 0; band < CATEGORY_COUNT; band++) {
+    for (int band = 0; band < app->bands.count; band++) {
         sum += (double)column->group[band];
         if (band == CATEGORY_OUTSIDE)
             sum += (double)frame->track->context_bytes;
         if (y >= plot_y(frame, sum))
             return band;
     }
-    return CATEGORY_COUNT;
+    return -1;
 }
 
 static void add_band(struct app *app, const struct plot_frame *frame, int x, int y,
                      struct tip *tip) {
     const struct column *column = &frame->columns[x - frame->rect->x];
-    int band = band_at(frame, column, y);
-    char bytes[LABEL_BYTES];
-    if (band < CATEGORY_COUNT) {
+    int band = band_at(app, frame, column, y);
+    char bytes[LABEL_BYTES], name[256];
+    if (band >= 0) {
         uint64_t sum = column->group[band];
         if (band == CATEGORY_OUTSIDE)
             sum += frame->track->context_bytes;
-        tip_add(tip, "%.100s  %s", i18n_category(app->language, (enum category)band),
-                label_bytes_exact(sum, bytes));
+        tip_add(tip, "%.160s  %s", app_band_name(app, band, name), label_bytes_exact(sum, bytes));
     }
     tip_add(tip, "%.100s  %s", app_text(app, TEXT_ALLOCATED),
             label_bytes_exact(column->max, bytes));
@@ -315,7 +315,7 @@ static void draw(struct app *app, struct draw_list *list) {
 }
 
 const struct pane_ops pane_timeline = {.name = "timeline",
-                                       .doc = "memory by category over time",
+                                       .doc = "memory over time in bands of a grouping",
                                        .place = place,
                                        .draw = draw,
                                        .tip = tip};

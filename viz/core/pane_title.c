@@ -96,9 +96,9 @@ static void add_part(char *line, size_t line_bytes, const char *text) {
 static void add_before(const struct app *app, char *line, size_t line_bytes) {
     const struct before *before = &app->a.before;
     char text[200], count[LABEL_BYTES], bytes[LABEL_BYTES];
-    if (before->blocks == 0 || app->a.tl->events.count == 0)
+    if (before->blocks.count == 0 || app->a.tl->events.count == 0)
         return;
-    snprintf(text, sizeof text, "%s %.40s %.60s (%s)", label_count(before->blocks, count),
+    snprintf(text, sizeof text, "%s %.40s %.60s (%s)", label_count(before->blocks.count, count),
              app_text(app, TEXT_BLOCKS_OF), app_text(app, TEXT_BEFORE_START),
              label_bytes(before->bytes, bytes));
     add_part(line, line_bytes, text);

@@ -34,7 +34,7 @@ static int beside(int at, int gap, int size, int end) {
 static void draw_lines(struct app *app, struct draw_list *list, struct tip *tip) {
     const struct theme *theme = app_theme(app);
     int pad = app_px(app, 7), line = font_line(app->font, app_small(app)), w = 0;
-    int swatch = tip->has_swatch ? app_px(app, 15) : 0, most = app->width - 2 * pad - swatch;
+    int swatch = tip->swatch ? app_px(app, 15) : 0, most = app->width - 2 * pad - swatch;
     most = most > app_px(app, 460) ? app_px(app, 460) : most;
     for (int i = 0; i < tip->count; i++) {
         char shown[TIP_BYTES];
@@ -50,9 +50,9 @@ static void draw_lines(struct app *app, struct draw_list *list, struct tip *tip)
     y = y < 0 ? beside(app->pointer_y, app_px(app, 14), h, app->height) : y;
     draw_rect(list, x, y, w, h, theme->raised);
     draw_frame(list, x, y, w, h, theme->faint);
-    if (tip->has_swatch)
+    if (tip->swatch)
         draw_rect(list, x + pad, y + pad + (line - app_px(app, 10)) / 2, app_px(app, 10),
-                  app_px(app, 10), theme_band(tip->swatch).color);
+                  app_px(app, 10), tip->swatch);
     for (int i = 0; i < tip->count; i++)
         draw_text(list, x + pad + (i == 0 ? swatch : 0), y + pad + i * line, app_small(app), i == 0,
                   theme->ink, tip->lines[i]);

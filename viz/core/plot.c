@@ -11,13 +11,13 @@ int plot_y(const struct plot_frame *frame, double bytes) {
     return r->y + r->h - view_height_of(frame->view, bytes, r->h);
 }
 
-enum { BANDS = CATEGORY_COUNT + 1 };
+enum { BANDS_MAX = LOD_GROUPS + 1 }; /* and what is reserved and not in use */
 
 static struct band_style style_of(const struct app *app, const struct plot_frame *frame, int band) {
     const struct theme *theme = app_theme(app);
-    if (band == CATEGORY_COUNT)
+    if (band == app->bands.count)
         return (struct band_style){theme->plot, PATTERN_HATCH, theme->hatch};
-    struct band_style style = app_band(app, (enum category)band);
+    struct band_style style = app_band_style(app, band);
     if (app->isolated >= 0 && app->isolated != band) { /* out of focus */
         style.pattern = PATTERN_NONE;
         style.color = theme->line;
@@ -28,51 +28,53 @@ static struct band_style style_of(const struct app *app, const struct plot_frame
 }
 
 /* Edges are sums in bytes turned into pixels one by one, so rounding never adds up. */
-static void fill_edges(const struct plot_frame *frame, const struct column *column,
+static void fill_edges(const struct plot_frame *frame, const struct column *column, int count,
                        int32_t *edges) {
     double sum = 0;
     edges[0] = plot_y(frame, 0);
-    for (int band = 0; band < CATEGORY_COUNT; band++) {
+    for (int band = 0; band < count; band++) {
         sum += (double)column->group[band];
         if (band == CATEGORY_OUTSIDE)
             sum += (double)frame->track->context_bytes;
         edges[band + 1] = plot_y(frame, sum);
     }
     double reserved = (double)column->reserved + (double)frame->track->context_bytes;
-    int top = frame->track->reserved_known ? plot_y(frame, reserved) : edges[CATEGORY_COUNT];
-    edges[BANDS] = top < edges[CATEGORY_COUNT] ? top : edges[CATEGORY_COUNT];
+    int top = frame->track->reserved_known ? plot_y(frame, reserved) : edges[count];
+    edges[count + 1] = top < edges[count] ? top : edges[count];
 }
 
 void plot_bands(struct app *app, struct draw_list *list, const struct plot_frame *frame) {
-    struct band_style styles[BANDS];
-    for (int i = 0; i < BANDS; i++)
+    struct band_style styles[BANDS_MAX];
+    int count = app->bands.count;
+    for (int i = 0; i <= count; i++)
         styles[i] = style_of(app, frame, i);
     const struct rect *r = frame->rect;
     uint32_t separator = (app_theme(app)->separator & 0xffffff) | 0xa0000000;
     int32_t *edges =
-        draw_bands(list, r->x, r->y, r->w, r->h, BANDS, styles, separator, frame->phase);
+        draw_bands(list, r->x, r->y, r->w, r->h, count + 1, styles, separator, frame->phase);
     for (int i = 0; edges && i < r->w; i++)
-        fill_edges(frame, &frame->columns[i], edges + (size_t)i * (BANDS + 1));
+        fill_edges(frame, &frame->columns[i], count, edges + (size_t)i * ((size_t)count + 2));
 }
 
 /* Blocks of bands out of focus are not told apart. */
 static bool is_shown(const struct app *app, const struct piece *piece) {
     return piece->block != TIMELINE_NONE &&
-           (app->isolated < 0 || app->isolated == piece->group % CATEGORY_COUNT);
+           (app->isolated < 0 || app->isolated == piece->group % app->bands.count);
 }
 
 void plot_blocks(struct app *app, struct draw_list *list, const struct plot_frame *frame) {
-    struct band_style styles[2 * CATEGORY_COUNT]; /* the latter: of what is looked for */
-    for (int i = 0; i < CATEGORY_COUNT; i++) {
+    struct band_style styles[2 * LOD_GROUPS]; /* the latter: of what is looked for */
+    int count = app->bands.count;
+    for (int i = 0; i < count; i++) {
         styles[i] = style_of(app, frame, i);
-        styles[CATEGORY_COUNT + i] = app_band(app, (enum category)i);
+        styles[count + i] = app_band_style(app, i);
     }
     bool dim = plot_is_dim(app, frame);
     const struct rect *r = frame->rect;
     struct pieces *pieces = &app->pieces;
     uint32_t separator = (app_theme(app)->separator & 0xffffff) | 0xa0000000;
-    if (!draw_blocks(list, r->x, r->y, r->w, r->h, dim ? 2 * CATEGORY_COUNT : CATEGORY_COUNT,
-                     styles, separator, frame->phase))
+    if (!draw_blocks(list, r->x, r->y, r->w, r->h, dim ? 2 * count : count, styles, separator,
+                     frame->phase))
         return;
     for (int i = 0; i < r->w && !list->failed; i++) {
         if (!pieces_read(frame->blocks, frame, &frame->columns[i], pieces) ||
@@ -100,7 +102,7 @@ void plot_before(struct app *app, struct draw_list *list, const struct plot_fram
     const struct before *before = &frame->track->before;
     const struct rect *r = frame->rect;
     struct band_style style = theme_before();
-    for (int g = 0; g < CATEGORY_COUNT; g++) {
+    for (int g = 0; g < app->bands.count; g++) {
         if (before->groups[g].bytes == 0 || (app->isolated >= 0 && app->isolated != g))
             continue;
         int32_t *edges = draw_bands(list, r->x, r->y, r->w, r->h, 1, &style, 0, frame->phase);

@@ -30,7 +30,7 @@ struct plot_frame {
 void plot_ground(struct app *app, struct draw_list *list, const struct plot_frame *frame);
 struct axis plot_byte_axis(const struct app *app, const struct plot_frame *frame);
 int plot_y(const struct plot_frame *frame, double bytes); /* pixels of the picture */
-/* Context, categories from the bottom, then what is reserved but not in use (hatched). */
+/* Context, the other bands from the bottom, then what is reserved but not in use (hatched). */
 void plot_bands(struct app *app, struct draw_list *list, const struct plot_frame *frame);
 /* Over them the blocks of a pixel or more. */
 void plot_blocks(struct app *app, struct draw_list *list, const struct plot_frame *frame);

@@ -16,7 +16,7 @@ static const struct lod *lod_of(struct app *app, const struct plot_frame *frame)
 static void draw_band(struct app *app, struct draw_list *list, const struct plot_frame *frame,
                       int band, const struct lod_state *matched) {
     const struct rect *r = frame->rect;
-    struct band_style style = app_band(app, (enum category)band);
+    struct band_style style = app_band_style(app, band);
     bool any = false;
     for (int i = 0; i < r->w && !any; i++)
         any = matched[i].group[band] > 0;
@@ -40,7 +40,7 @@ void plot_matches(struct app *app, struct draw_list *list, const struct plot_fra
     if (array_reserve(&matched, (size_t)frame->rect->w)) {
         for (int i = 0; i < frame->rect->w; i++)
             lod_state_at(lod, frame->columns[i].arg, &matched.at[i]);
-        for (int band = 0; band < CATEGORY_COUNT; band++)
+        for (int band = 0; band < app->bands.count; band++)
             if (app->isolated < 0 || app->isolated == band)
                 draw_band(app, list, frame, band, matched.at);
     } else {
@@ -61,10 +61,10 @@ static void subtract_large(const struct app *app, const struct streams_cursor *l
 }
 
 /* Of no block, one for each group, and not shaded. */
-static uint32_t number_of(unsigned group) {
+static uint32_t number_of(unsigned group, unsigned groups) {
     uint32_t number = TIMELINE_NONE - 1 - group;
     while (theme_shade(0xffffff, number) != 0xffffff)
-        number -= CATEGORY_COUNT;
+        number -= groups;
     return number;
 }
 
@@ -74,6 +74,7 @@ bool plot_matches_mark(struct app *app, const struct plot_frame *frame, const st
     struct lod_state matched = {{0}, 0, 0};
     double each = (frame->view->y1 - frame->view->y0) / frame->rect->h;
     size_t count = pieces->list.count;
+    unsigned groups = (unsigned)app->bands.count;
     if (lod) {
         lod_state_at(lod, column->arg, &matched);
         subtract_large(app, frame->blocks, each, &matched);
@@ -82,12 +83,12 @@ bool plot_matches_mark(struct app *app, const struct plot_frame *frame, const st
         struct piece *piece = &pieces->list.at[i];
         unsigned group = piece->group;
         if (piece->block != TIMELINE_NONE) {
-            piece->group = (uint8_t)(group + (app_is_lit(app, piece->block) ? CATEGORY_COUNT : 0));
-        } else if (group < CATEGORY_COUNT && matched.group[group] > 0) {
+            piece->group = (uint8_t)(group + (app_is_lit(app, piece->block) ? groups : 0));
+        } else if (group < groups && matched.group[group] > 0) {
             double rows = (double)matched.group[group] / each + 0.5;
             struct piece part = *piece;
-            part.block = number_of(group);
-            part.group = (uint8_t)(group + CATEGORY_COUNT);
+            part.block = number_of(group, groups);
+            part.group = (uint8_t)(group + groups);
             part.top = rows < 1                        ? part.bottom - 1
                        : rows < part.bottom - part.top ? part.bottom - (int)rows
                                                        : part.top;

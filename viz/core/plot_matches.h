@@ -20,7 +20,7 @@ struct plot_frame;
 bool plot_is_dim(const struct app *app, const struct plot_frame *frame);
 /* Without blocks: from the bottom of each band as high as its matches are. */
 void plot_matches(struct app *app, struct draw_list *list, const struct plot_frame *frame);
-/* With blocks: the group of each piece that matches becomes CATEGORY_COUNT more. Of the rest of a group,
+/* With blocks: the group of each piece that matches becomes as many more as there are bands. Of the rest of a group,
  * where blocks are smaller than a pixel, the part that matches is another piece. False: host memory. */
 bool plot_matches_mark(struct app *app, const struct plot_frame *frame, const struct column *column,
                        struct pieces *pieces);

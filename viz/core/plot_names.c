@@ -9,6 +9,7 @@
 #include "plot_matches.h"
 
 enum { STEP = 4 }; /* columns looked at: every fourth */
+enum { WIDEST = 300, NAME_BYTES = 200 };
 
 struct spot {
     int x, middle, height;
@@ -57,14 +58,16 @@ void plot_names(struct app *app, struct draw_list *list, const struct plot_frame
     if (plot_is_dim(app, frame)) /* they would be over what is bright; the legend tells */
         return;
     int line = font_line(app->font, app_small(app)), margin = app_px(app, 6);
-    for (int band = 0; band < CATEGORY_COUNT; band++) {
+    for (int band = 0; band < app->bands.count; band++) {
+        char buffer[256], name[NAME_BYTES];
         if (app->isolated >= 0 && app->isolated != band)
             continue;
-        const char *name = i18n_category(app->language, (enum category)band);
+        font_shorten(app->font, app_band_name(app, band, buffer), app_px(app, WIDEST),
+                     app_small(app), false, name, sizeof name);
         int width = font_width(app->font, name, strlen(name), app_small(app), false);
         struct spot spot = best_room(frame, band, width + 2 * margin);
         if (spot.height >= line + 2)
             draw_text(list, spot.x + margin, spot.middle - line / 2, app_small(app), false,
-                      app_band(app, (enum category)band).on, name);
+                      app_band_style(app, band).on, name);
     }
 }

@@ -8,12 +8,18 @@
 #include "track.h"
 #include "xalloc.h"
 
-void search_clear(struct search *s) {
+void search_forget_groups(struct search *s) {
     if (s->summed)
         lod_fini(&s->lod);
+    xfree(s->groups);
+    s->groups = NULL;
+    s->summed = false;
+}
+
+void search_clear(struct search *s) {
+    search_forget_groups(s);
     filter_fini(&s->filter);
     xfree(s->bits);
-    xfree(s->groups);
     *s = (struct search){.track = s->track};
 }
 

@@ -22,7 +22,7 @@ struct search {
     uint32_t count;  /* of all */
     uint64_t bytes;  /* of all, each counted once */
     bool summed;     /* `lod` is there */
-    struct lod lod;  /* of those blocks alone, by category */
+    struct lod lod;  /* of those blocks alone, by the track's groups */
     uint8_t *groups; /* the lod's */
 };
 
@@ -41,6 +41,8 @@ uint32_t search_sum(const struct search *search, const struct live_set *set, uin
 /* The next block in order of allocation (those from before the recording first), from the one given
  * or, with TIMELINE_NONE, from a moment; after the last the first. TIMELINE_NONE: none passes. */
 uint32_t search_next(const struct search *search, uint32_t block, uint32_t moment, bool forward);
+/* The track's groups are others now. */
+void search_forget_groups(struct search *search);
 /* Builds the lod of the blocks that pass; NULL: no filter is on, or host memory. */
 const struct lod *search_lod(struct search *search);
 

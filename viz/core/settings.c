@@ -19,7 +19,7 @@ static const char *const axes[] = {[RULER_EVENTS] = "events", [RULER_TIME] = "ti
 static const char *const groupings[] = {
     [OWNER_BY_MODULE] = "module", [OWNER_BY_PATH] = "path",     [OWNER_BY_CATEGORY] = "category",
     [OWNER_BY_OP] = "op",         [OWNER_BY_NAME] = "name",     [OWNER_BY_STACK] = "stack",
-    [OWNER_BY_DTYPE] = "dtype",   [OWNER_BY_STREAM] = "stream",
+    [OWNER_BY_DTYPE] = "dtype",   [OWNER_BY_STREAM] = "stream", [OWNER_BY_SIZE] = "size",
 };
 static const char *const parts[SPLIT_COUNT] = {
     [SPLIT_TABS] = "tabs", [SPLIT_SIDE] = "side", [SPLIT_MAP] = "map", [SPLIT_STRIP] = "strip"};
@@ -33,29 +33,10 @@ void settings_of(const struct app *app, struct settings *out) {
                              .language = app->language,
                              .scale_percent = app->scale_percent,
                              .axis = app->mode,
-                             .grouping = app->grouping};
+                             .grouping = app->grouping,
+                             .bands = app->bands_wanted};
     memcpy(out->shown, app->shown, sizeof out->shown);
     memcpy(out->share, app->share, sizeof out->share);
-}
-
-static bool is_known(const struct timeline *tl, enum owner_grouping grouping) {
-    switch (grouping) {
-    case OWNER_BY_MODULE:
-    case OWNER_BY_PATH:
-        return (tl->has & TIMELINE_HAS_OWNER) != 0;
-    case OWNER_BY_STACK:
-        return (tl->has & TIMELINE_HAS_STACK) != 0;
-    case OWNER_BY_CATEGORY:
-        return (tl->has & TIMELINE_HAS_CATEGORY) != 0;
-    case OWNER_BY_STREAM:
-        return (tl->has & TIMELINE_HAS_STREAM) != 0;
-    case OWNER_BY_OP:
-    case OWNER_BY_NAME:
-    case OWNER_BY_DTYPE:
-    case OWNER_GROUPING_COUNT:
-        break;
-    }
-    return true;
 }
 
 static bool has(const struct settings *s, int field) {
@@ -76,6 +57,8 @@ void settings_take(struct settings *s, const struct settings *from, unsigned fie
         s->axis = old.axis;
     if (!(fields >> SETTINGS_GROUPING & 1))
         s->grouping = old.grouping;
+    if (!(fields >> SETTINGS_BANDS & 1))
+        s->bands = old.bands;
     for (int i = 0; i < SPLIT_COUNT; i++)
         if (!(fields >> (SETTINGS_PARTS + i) & 1)) {
             s->shown[i] = old.shown[i];
@@ -90,6 +73,7 @@ unsigned settings_changes(const struct settings *a, const struct settings *b) {
     changes |= (unsigned)(a->scale_percent != b->scale_percent) << SETTINGS_SCALE;
     changes |= (unsigned)(a->axis != b->axis) << SETTINGS_AXIS;
     changes |= (unsigned)(a->grouping != b->grouping) << SETTINGS_GROUPING;
+    changes |= (unsigned)(a->bands != b->bands) << SETTINGS_BANDS;
     for (int i = 0; i < SPLIT_COUNT; i++)
         changes |= (unsigned)(a->shown[i] != b->shown[i] || a->share[i] != b->share[i])
                    << (SETTINGS_PARTS + i);
@@ -103,8 +87,10 @@ void settings_apply(struct app *app, const struct settings *settings) {
     app->theme_id = s.theme;
     app->language = s.language;
     app->scale_percent = s.scale_percent;
-    if (is_known(app->a.tl, s.grouping))
+    if (owners_knows(app->a.tl, s.grouping))
         app->grouping = s.grouping;
+    if (owners_knows(app->a.tl, s.bands))
+        app_choose_bands(app, s.bands);
     memcpy(app->shown, s.shown, sizeof app->shown);
     memcpy(app->share, s.share, sizeof app->share);
     app_relayout(app);
@@ -124,6 +110,8 @@ void settings_write(const struct settings *s, struct text *out) {
         text_format(out, "axis %s\n", axes[s->axis]);
     if (has(s, SETTINGS_GROUPING))
         text_format(out, "grouping %s\n", groupings[s->grouping]);
+    if (has(s, SETTINGS_BANDS))
+        text_format(out, "bands %s\n", groupings[s->bands]);
     for (int i = 0; i < SPLIT_COUNT; i++)
         if (has(s, SETTINGS_PARTS + i))
             text_format(out, "%s %s %d\n", parts[i], s->shown[i] ? "on" : "off", s->share[i]);
@@ -163,7 +151,7 @@ static bool read_word(const char *const *words, int count, const char *value, in
 static bool read_line(struct settings *s, const char *name, const char *value, const char *more) {
     static const char *const names[] = {
         [SETTINGS_THEME] = "theme", [SETTINGS_LANGUAGE] = "language", [SETTINGS_SCALE] = "scale",
-        [SETTINGS_AXIS] = "axis",   [SETTINGS_GROUPING] = "grouping",
+        [SETTINGS_AXIS] = "axis",   [SETTINGS_GROUPING] = "grouping", [SETTINGS_BANDS] = "bands",
     };
     int at = 0, part = find(parts, SPLIT_COUNT, name), field = find(names, SETTINGS_PARTS, name);
     if (part >= 0)
@@ -183,6 +171,9 @@ static bool read_line(struct settings *s, const char *name, const char *value, c
     case SETTINGS_GROUPING:
         return read_word(groupings, OWNER_GROUPING_COUNT, value, &at) &&
                (s->grouping = (enum owner_grouping)at, true);
+    case SETTINGS_BANDS:
+        return read_word(groupings, OWNER_GROUPING_COUNT, value, &at) &&
+               (s->bands = (enum owner_grouping)at, true);
     case SETTINGS_PARTS:
     case SETTINGS_COUNT:
         break;

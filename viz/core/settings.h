@@ -1,5 +1,5 @@
 /* settings.h: how a person likes the viewer, apart from what is looked at: theme, scale, language,
- * which panes are there and how large, the grouping of the owners, the axis. As text, a line each:
+ * which panes are there and how large, the groupings of the owners and the bands, the axis. As text, a line each:
  *
  *   theme light
  *   scale 125
@@ -27,6 +27,7 @@ enum settings_field {
     SETTINGS_SCALE,
     SETTINGS_AXIS,
     SETTINGS_GROUPING,
+    SETTINGS_BANDS,
     SETTINGS_PARTS, /* + enum layout_split */
     SETTINGS_COUNT = SETTINGS_PARTS + SPLIT_COUNT
 };
@@ -37,7 +38,7 @@ struct settings {
     enum language language;
     int scale_percent;
     enum ruler_mode axis;
-    enum owner_grouping grouping;
+    enum owner_grouping grouping, bands;
     bool shown[SPLIT_COUNT];
     int share[SPLIT_COUNT]; /* layout.h */
 };

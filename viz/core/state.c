@@ -151,21 +151,41 @@ static void write_level(struct app *app, struct text *out) {
         text_add(out, level_words[app->strip.level]);
 }
 
-static bool read_group(struct app *app, const char *value, struct error *err) {
+static bool read_grouping(const char *field, const char *value, enum owner_grouping *grouping,
+                          struct error *err) {
     struct text names = {0};
     for (int i = 0; i < OWNER_GROUPING_COUNT; i++) {
         const char *key = owners_word((enum owner_grouping)i);
         if (strcmp(key, value) == 0) {
             text_fini(&names);
-            app->grouping = (enum owner_grouping)i;
-            app->tables[panes_tab_index(&pane_owners)].scroll = 0;
+            *grouping = (enum owner_grouping)i;
             return true;
         }
         text_format(&names, "%s%s", i ? ", " : "", key);
     }
-    wrong("group", value, text_get(&names), err);
+    wrong(field, value, text_get(&names), err);
     text_fini(&names);
     return false;
+}
+
+static bool read_bands(struct app *app, const char *value, struct error *err) {
+    enum owner_grouping by;
+    if (!read_grouping("bands", value, &by, err))
+        return false;
+    return app_choose_bands(app, by) || error_host_memory(err);
+}
+
+/* By category is what is meant when nothing is said, but not of a trace that knows none. */
+static void write_bands(struct app *app, struct text *out) {
+    if (app->bands_wanted != OWNER_BY_CATEGORY || !owners_knows(app->a.tl, OWNER_BY_CATEGORY))
+        text_add(out, owners_word(app->bands_wanted));
+}
+
+static bool read_group(struct app *app, const char *value, struct error *err) {
+    if (!read_grouping("group", value, &app->grouping, err))
+        return false;
+    app->tables[panes_tab_index(&pane_owners)].scroll = 0;
+    return true;
 }
 
 static void write_group(struct app *app, struct text *out) {
@@ -173,17 +193,25 @@ static void write_group(struct app *app, struct text *out) {
 }
 
 static bool read_only(struct app *app, const char *value, struct error *err) {
-    enum category category = category_find(value);
-    if (category == CATEGORY_UNKNOWN && strcmp(value, category_key(category)) != 0 &&
-        strcmp(value, "all") != 0)
-        return wrong("only", value, "all or a category such as activation", err);
-    app->isolated = strcmp(value, "all") == 0 ? -1 : (int)category;
+    if (!app_settle_bands(app))
+        return error_host_memory(err);
+    bool all = strcmp(value, "all") == 0, by_category = app->bands.by == OWNER_BY_CATEGORY;
+    int band = all ? -1 : app_find_band(app, value);
+    if (!all && band < 0)
+        return wrong("only", value,
+                     by_category ? "all or a category such as activation"
+                                 : "all, others or a band's name, as the legend has it",
+                     err);
+    app->isolated = band;
     return true;
 }
 
+/* A name with what separates fields cannot be said here. */
 static void write_only(struct app *app, struct text *out) {
-    if (app->isolated >= 0)
-        text_add(out, category_key((enum category)app->isolated));
+    char buffer[256];
+    const char *word = app->isolated >= 0 ? app_band_word(app, app->isolated, buffer) : "";
+    if (!strchr(word, ';') && strlen(word) < VALUE_BYTES)
+        text_add(out, word);
 }
 
 static bool read_place(struct app *app, const char *field, const char *value, uint32_t *moment,
@@ -344,9 +372,11 @@ static void write_search(struct app *app, struct text *out) {
     X(map, "on|off", "the address map")                                                            \
     X(track, "fragmentation|difference|off", "the track below the timeline")                       \
     X(level, "allocated|reserved|device", "what two files are compared by")                        \
-    X(group, "GROUPING", "of the owners: module, path, category, op, name, stack, dtype, stream")  \
+    X(bands, "GROUPING", "of the timeline's bands: category, or as group takes them")              \
+    X(group, "GROUPING",                                                                           \
+      "of the owners: module, path, category, op, name, stack, dtype, stream, size")               \
     X(search, "WORDS", "what is bright, as the field of / takes it")                               \
-    X(only, "CATEGORY|all", "the one band that is shown")                                          \
+    X(only, "BAND|all", "the one band that is shown")                                              \
     X(at, "PLACE", "the cursor: a word of --at, as event 1200, step 2 backward, time 12.5ms")      \
     X(mark, "PLACE", "the second cursor")                                                          \
     X(range, "FIRST..LAST", "the chosen events")                                                   \

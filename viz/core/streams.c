@@ -130,6 +130,10 @@ void streams_cursor_fini(struct streams_cursor *cursor) {
         array_fini(&cursor->groups[g].list);
 }
 
+void streams_cursor_forget(struct streams_cursor *cursor) {
+    cursor->tier = -1;
+}
+
 static void clear(struct streams_cursor *cursor) {
     for (int g = 0; g < LOD_GROUPS; g++)
         array_clear(&cursor->groups[g].list);

@@ -76,6 +76,8 @@ int streams_tier_of(const struct streams *streams, double bytes);
 
 void streams_cursor_init(struct streams_cursor *cursor, const struct streams *streams);
 void streams_cursor_fini(struct streams_cursor *cursor);
+/* The lod's groups are others now. */
+void streams_cursor_forget(struct streams_cursor *cursor);
 /* The groups hold the tier's live blocks after `moment` events (clamped). False: host memory; the
  * cursor is then nowhere. */
 bool streams_seek(struct streams_cursor *cursor, int tier, uint32_t moment);

@@ -119,11 +119,10 @@ static void draw_balance(const struct painter *p, size_t row) {
 }
 
 static void draw_swatch(const struct painter *p, size_t row, int x) {
-    enum category category = p->ops->swatch ? p->ops->swatch(p->app, row) : CATEGORY_COUNT;
+    uint32_t color = p->ops->swatch ? p->ops->swatch(p->app, row) : 0;
     int size = app_px(p->app, 11);
-    if (category < CATEGORY_COUNT)
-        draw_rect(p->list, x, p->y + (p->row - size) / 2, size, size,
-                  app_band(p->app, category).color);
+    if (color != 0)
+        draw_rect(p->list, x, p->y + (p->row - size) / 2, size, size, color);
 }
 
 static void draw_row(struct painter *p, size_t row) {

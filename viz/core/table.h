@@ -40,8 +40,8 @@ struct table_ops {
     const char *(*cell)(struct app *app, size_t row, int column, bool exact, char out[TABLE_CELL]);
     /* The name of the table, in the place of the name column's title. Optional. */
     const char *(*title)(struct app *app, char out[TABLE_CELL]);
-    /* The colour beside the name; CATEGORY_COUNT: none. Optional. */
-    enum category (*swatch)(struct app *app, size_t row);
+    /* The colour beside the name; 0: none. Optional. */
+    uint32_t (*swatch)(struct app *app, size_t row);
     /* Parts of a bar between name and figures; `whole` is the longest bar's. Optional. */
     void (*bar)(struct app *app, size_t row, uint64_t parts[TABLE_BAR], uint64_t *whole);
     /* Instead of `bar`: one that grows from the middle, to the right when `more`. Optional. */

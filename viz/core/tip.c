@@ -43,14 +43,16 @@ static void add_string(struct app *app, uint32_t string, struct tip *tip) {
 void tip_block(struct app *app, uint32_t block, struct tip *tip) {
     const struct timeline_block *b = &app->a.tl->blocks.at[block];
     char text[TIP_BYTES];
-    tip->has_swatch = true;
-    tip->swatch = b->category < CATEGORY_COUNT ? (enum category)b->category : CATEGORY_UNKNOWN;
+    tip->swatch = app_band_style(app, app_block_band(app, block)).color;
     tip_add(tip, "%s", label_bytes_exact(b->block_bytes, text));
     add_string(app, b->owner, tip);
     add_string(app, b->name, tip);
     add_string(app, b->op, tip);
     if (app->a.tl->has & TIMELINE_HAS_CATEGORY)
-        tip_add(tip, "%.100s", i18n_category(app->language, tip->swatch));
+        tip_add(tip, "%.100s",
+                i18n_category(app->language, b->category < CATEGORY_COUNT
+                                                 ? (enum category)b->category
+                                                 : CATEGORY_UNKNOWN));
     if (tip_life(app, block, text))
         tip_add(tip, "%.60s %.160s", app_text(app, TEXT_LIFETIME), text);
     else if (b->free_event == TIMELINE_NONE && !b->pending_at_start)

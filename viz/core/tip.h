@@ -6,7 +6,6 @@
 #include <stdint.h>
 
 #include "attr.h"
-#include "category.h"
 
 struct app;
 
@@ -15,8 +14,7 @@ enum { TIP_LINES = 10, TIP_BYTES = 240 };
 struct tip {
     char lines[TIP_LINES][TIP_BYTES]; /* shortened in the middle where there is no room */
     int count;
-    bool has_swatch; /* the colour before the first line */
-    enum category swatch;
+    uint32_t swatch; /* the colour before the first line; 0: none */
 };
 
 /* A line more; what has no room is left out. */
