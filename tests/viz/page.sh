@@ -67,9 +67,9 @@ done
 
 # the state of the address, and the one that the page writes
 "$vramsim" render "$mlp" --state 'axis=events;group=op;at=event 166;view=100..200' -o hash.json
-open_page 'mlp.html#axis=events;group=op;at=event%20166;view=100..200'
+open_page 'mlp.html#axis=events;bands=size;group=op;at=event%20166;view=100..200'
 expect 'owners by the address' "$(figure owners-sum)" "$(json hash.json total_bytes)"
-grep -q 'data-state="axis=events;group=op;at=event 166;view=100..200"' dom || fail "state: $(grep -o 'data-state="[^"]*"' dom)"
+grep -q 'data-state="axis=events;bands=size;group=op;at=event 166;view=100..200"' dom || fail "state: $(grep -o 'data-state="[^"]*"' dom)"
 
 # keys and the wheel: a copy of the page with a script that presses them
 press() { # SCRIPT: what is done after the page's own script

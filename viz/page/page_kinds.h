@@ -16,7 +16,7 @@ struct track;
 enum { PAGE_KINDS_MAX = 20000 };
 
 /* What a page can group by. */
-#define PAGE_GROUPINGS(X) X(CATEGORY) X(MODULE) X(OP) X(STACK) X(DTYPE) X(STREAM)
+#define PAGE_GROUPINGS(X) X(CATEGORY) X(MODULE) X(OP) X(STACK) X(DTYPE) X(STREAM) X(SIZE)
 
 enum {
 #define X(id) PAGE_BY_##id,
