@@ -37,7 +37,8 @@ bool capture_device_of(struct capture_build *b, uint32_t device, uint8_t *out) {
 
 /* --- what is told before all else --- */
 
-/* `most`: texts are numbered one after another, so an id is at most the number of records. */
+/* `most`: texts are numbered one after another, so an id is at most the number of records, those that are lost
+ * included. */
 static bool take_string(struct capture_build *b, const uint8_t *at, size_t most) {
     struct record_string s;
     struct record_head head;
@@ -82,11 +83,12 @@ static bool take_device(struct capture_build *b, const uint8_t *at) {
 
 /* Texts, devices, which thread is the main one; records without a time. */
 static bool take_first(struct capture_build *b, const struct capture_records *records) {
+    const size_t most = records->refs.count + records->lost_bytes / sizeof(struct record_head);
     for (size_t i = 0; i < records->refs.count; i++) {
         const struct capture_ref *ref = &records->refs.at[i];
         struct record_head head;
         memcpy(&head, ref->at, sizeof head);
-        if (head.type == RECORD_STRING && !take_string(b, ref->at, records->refs.count))
+        if (head.type == RECORD_STRING && !take_string(b, ref->at, most))
             return false;
         if ((head.type == RECORD_TENSOR_ALLOC || head.type == RECORD_TENSOR_FREE))
             b->has_tensors = true;
@@ -201,8 +203,9 @@ static bool finish(struct capture_build *b, const struct capture_records *record
     if (b->unpaired > 0)
         emit_warn(tl, "%llu frees of memory from before the capture: the picture is a part",
                   (unsigned long long)b->unpaired);
-    return (tl->source_kind != 0 && (tl->warnings == 0 || tl->first_warning != 0)) ||
-           capture_no_memory(b);
+    return ((tl->source_kind != 0 && (tl->warnings == 0 || tl->first_warning != 0)) ||
+            capture_no_memory(b)) &&
+           emit_check_reserved(&b->emit);
 }
 
 static bool take_all(struct capture_build *b, struct capture_records *records) {

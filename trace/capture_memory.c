@@ -18,16 +18,16 @@ static bool free_block(struct capture_build *b, uint8_t device, uint64_t address
 }
 
 /* Whatever lies there has been freed unseen. */
-static bool clear_way(struct capture_build *b, const struct timeline_block *wish) {
-    struct capture_device *d = &b->devices[wish->device];
+static bool clear_way(struct capture_build *b, uint8_t device, uint64_t address, uint64_t bytes) {
+    struct capture_device *d = &b->devices[device];
     struct addrmap_at at;
     bool found;
-    while (addrmap_floor(&d->blocks, wish->address + (wish->block_bytes - 1), &at)) {
+    while (addrmap_floor(&d->blocks, address + (bytes - 1), &at)) {
         const struct timeline_block *block = &b->tl->blocks.at[addrmap_value(&d->blocks, at)];
-        if (block->address + block->block_bytes <= wish->address)
+        if (block->address + block->block_bytes <= address)
             break;
         b->unpaired++;
-        if (!free_block(b, wish->device, block->address, &found))
+        if (!free_block(b, device, block->address, &found))
             return false;
     }
     return true;
@@ -38,7 +38,8 @@ static bool add_block(struct capture_build *b, struct timeline_block *wish) {
     if (wish->block_bytes == 0 || wish->address > UINT64_MAX - wish->block_bytes)
         return true;
     wish->phase = capture_phase(b);
-    return clear_way(b, wish) && emit_alloc(&b->emit, b->now, wish, &ref) &&
+    return clear_way(b, wish->device, wish->address, wish->block_bytes) &&
+           emit_alloc(&b->emit, b->now, wish, &ref) &&
            (ref == TIMELINE_NONE ||
             addrmap_put(&b->devices[wish->device].blocks, wish->address, ref) ||
             capture_no_memory(b));
@@ -52,8 +53,9 @@ static bool free_segment(struct capture_build *b, uint8_t device, uint64_t addre
     *found = addrmap_take(&d->segments, address, &ref);
     if (!*found)
         return true;
-    d->bytes -= b->tl->segments.at[ref].bytes;
-    return emit_segment_end(&b->emit, b->now, ref);
+    const struct timeline_segment *s = &b->tl->segments.at[ref];
+    d->bytes -= s->bytes;
+    return clear_way(b, device, address, s->bytes) && emit_segment_end(&b->emit, b->now, ref);
 }
 
 /* The segment that a block fills. */

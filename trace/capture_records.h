@@ -29,7 +29,8 @@ struct capture_ref {
 /* Zero bytes are an empty one. The bytes stay the caller's, and where they are. */
 struct capture_records {
     ARRAY(struct capture_ref) refs;
-    uint64_t dropped; /* as the capture counted them */
+    uint64_t dropped;    /* as the capture counted them */
+    uint64_t lost_bytes; /* of records that the file has no more */
 };
 
 void capture_records_fini(struct capture_records *records);

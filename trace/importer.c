@@ -8,6 +8,7 @@
 #include "machine.h"
 #include "text.h"
 #include "timeline.h"
+#include "timeline_order.h"
 #include "xalloc.h"
 
 enum { HEAD_BYTES = 4096 };
@@ -107,7 +108,8 @@ static bool import_data(const uint8_t *data, size_t length, const struct trace_o
     if (!importer)
         return fail_unknown(data, length, err);
     struct trace_options full = complete(options, length);
-    return importer->import(data, length, &full, tl, facts, err);
+    return importer->import(data, length, &full, tl, facts, err) &&
+           (timeline_order_rows(tl) || error_host_memory(err));
 }
 
 static bool import_named(const char *name, const uint8_t *data, size_t length,

@@ -224,13 +224,6 @@ char *timeline_rows_at(struct timeline *tl, enum timeline_table_id id) {
     return rows_of(tl, id).at;
 }
 
-void timeline_cut_rows(struct timeline *tl, enum timeline_table_id id, size_t count) {
-    struct rows rows = rows_of(tl, id);
-    assert(id != TIMELINE_TABLE_RUN && count <= rows.count);
-    rows.count = count;
-    set_rows(tl, id, rows);
-}
-
 uint64_t timeline_field_get(const struct timeline_field *field, const void *row) {
     const unsigned char *at = (const unsigned char *)row + field->offset;
     uint16_t two;

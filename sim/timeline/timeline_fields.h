@@ -66,8 +66,6 @@ const void *timeline_row(const struct timeline *tl, enum timeline_table_id id, s
 char *timeline_rows_at(struct timeline *tl, enum timeline_table_id id);
 /* Rows of zero bytes behind those that are there; NULL: host memory, or too many. Not for RUN. */
 void *timeline_add_rows(struct timeline *tl, enum timeline_table_id id, size_t count);
-/* Gives up the rows from `count` on. */
-void timeline_cut_rows(struct timeline *tl, enum timeline_table_id id, size_t count);
 /* Room for so many rows in all. False: host memory, or too many. Not for RUN. */
 bool timeline_reserve_rows(struct timeline *tl, enum timeline_table_id id, size_t count);
 

@@ -99,14 +99,14 @@ TEST(what_the_driver_gave_is_a_segment) {
         text_get(&in.dump),
         "0 t=1000001 phase_begin step\n"
         "1 t=1000010 segment_alloc 1000\n"
-        "2 t=1000010 alloc b0 1000 block 1000 @s0+0 unknown - cudaMalloc - - stream 1\n"
+        "2 t=1000010 alloc b1 1000 block 1000 @s1+0 unknown - cudaMalloc - - stream 1\n"
         "3 t=1000030 phase_begin inner\n"
         "4 t=1000035 phase_end inner\n"
-        "5 t=1000040 free_requested b0 1000 block 1000 @s0+0 stream 1\n"
-        "6 t=1000040 free_completed b0 1000 block 1000 @s0+0 stream 1\n"
+        "5 t=1000040 free_requested b1 1000 block 1000 @s1+0 stream 1\n"
+        "6 t=1000040 free_completed b1 1000 block 1000 @s1+0 stream 1\n"
         "7 t=1000040 segment_free 1000\n"
-        "8 t=1000050 free_requested b1 64 block 64 @s1+0\n"
-        "9 t=1000050 free_completed b1 64 block 64 @s1+0\n"
+        "8 t=1000050 free_requested b0 64 block 64 @s0+0\n"
+        "9 t=1000050 free_completed b0 64 block 64 @s0+0\n"
         "10 t=1000050 segment_free 64\n"
         "11 t=1000090 phase_end step\n");
     struct peaks peaks;

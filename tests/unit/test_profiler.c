@@ -30,13 +30,13 @@ TEST(events_are_put_in_order_of_time_and_know_their_op_and_phase) {
     USE_STATE;
     struct imported in = import_text(new_form);
     assert_dump(in, "0 t=1000 phase_begin ProfilerStep#1\n"
-                    "1 t=7000 alloc b0 512 block 512 @s-1+4096 unknown - aten::mm - -\n"
+                    "1 t=7000 alloc b2 512 block 512 @s-1+4096 unknown - aten::mm - -\n"
                     "2 t=9500 segment_map 2048\n"
-                    "3 t=9500 alloc b1 1024 block 1024 @s-1+8192 unknown - aten::mm - -\n"
-                    "4 t=30000 free_requested b0 512 block 512 @s-1+4096\n"
-                    "5 t=30000 free_completed b0 512 block 512 @s-1+4096\n"
-                    "6 t=40000 free_requested b2 600 block 600 @s-1+18446744073709551615\n"
-                    "7 t=40000 free_completed b2 600 block 600 @s-1+18446744073709551615\n"
+                    "3 t=9500 alloc b3 1024 block 1024 @s-1+8192 unknown - aten::mm - -\n"
+                    "4 t=30000 free_requested b2 512 block 512 @s-1+4096\n"
+                    "5 t=30000 free_completed b2 512 block 512 @s-1+4096\n"
+                    "6 t=40000 free_requested b0 600 block 600 @s-1+18446744073709551615\n"
+                    "7 t=40000 free_completed b0 600 block 600 @s-1+18446744073709551615\n"
                     "8 t=40000 segment_unmap 2596\n"
                     "9 t=101000 phase_end ProfilerStep#1\n");
     assert_int_equal(in.tl->warnings, 0);
@@ -67,12 +67,12 @@ TEST(without_addresses_a_free_ends_the_newest_block_of_its_size) {
     struct imported in = import_text(
         FILE_OF(MEMORY("1", GPU "\"Bytes\":512") "," MEMORY("2", GPU "\"Bytes\":512") "," MEMORY(
             "3", GPU "\"Bytes\":-512") "," MEMORY("4", GPU "\"Bytes\":-64")));
-    assert_dump(in, "0 t=1000 alloc b0 512 unknown -  - -\n"
-                    "1 t=2000 alloc b1 512 unknown -  - -\n"
-                    "2 t=3000 free_requested b1 512\n"
-                    "3 t=3000 free_completed b1 512\n"
-                    "4 t=4000 free_requested b2 64\n"
-                    "5 t=4000 free_completed b2 64\n");
+    assert_dump(in, "0 t=1000 alloc b1 512 unknown -  - -\n"
+                    "1 t=2000 alloc b2 512 unknown -  - -\n"
+                    "2 t=3000 free_requested b2 512\n"
+                    "3 t=3000 free_completed b2 512\n"
+                    "4 t=4000 free_requested b0 64\n"
+                    "5 t=4000 free_completed b0 64\n");
     assert_true(in.tl->has & TIMELINE_RELATIVE);
     assert_true(in.tl->has & TIMELINE_FREES_BY_SIZE);
     assert_false(timeline_knows(in.tl, FIGURE_RESERVED));

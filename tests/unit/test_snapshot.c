@@ -187,12 +187,12 @@ static const char two_devices[] =
     "3 t=110000 phase_begin forward\n"
     "4 t=110000 alloc b0 4194304 block 4194304 @s0+0 unknown -  - -\n"
     "5 t=115000 phase_begin other\n"
-    "6 t=120000 alloc b2 2097052 block 2097152 @s1+0 unknown -  - - stream 1\n"
-    "7 t=130000 alloc b1 6291456 block 6291456 @s0+4194304 unknown -  - -\n"
+    "6 t=120000 alloc b1 2097052 block 2097152 @s1+0 unknown -  - - stream 1\n"
+    "7 t=130000 alloc b2 6291456 block 6291456 @s0+4194304 unknown -  - -\n"
     "8 t=140000 phase_end forward\n"
-    "9 t=140000 free_requested b2 2097052 block 2097152 @s1+0 stream 1\n"
-    "10 t=150000 free_requested b1 6291456 block 6291456 @s0+4194304\n"
-    "11 t=150000 free_completed b1 6291456 block 6291456 @s0+4194304\n"
+    "9 t=140000 free_requested b1 2097052 block 2097152 @s1+0 stream 1\n"
+    "10 t=150000 free_requested b2 6291456 block 6291456 @s0+4194304\n"
+    "11 t=150000 free_completed b2 6291456 block 6291456 @s0+4194304\n"
     "12 t=160000 phase_end step\n"
     "13 t=170000 phase_begin open\n";
 
@@ -216,7 +216,7 @@ TEST(phases_nest_on_their_device) {
     assert_int_equal(tl->phases.at[2].parent, TIMELINE_NONE);
     assert_int_equal(tl->phases.at[3].end_event, TIMELINE_NONE);
     assert_int_equal(tl->blocks.at[0].phase, 1);
-    assert_int_equal(tl->blocks.at[2].phase, 2);
+    assert_int_equal(tl->blocks.at[1].phase, 2);
     assert_int_equal(tl->streams.at[1], 7);
     timeline_destroy(tl);
 }
@@ -251,32 +251,32 @@ TEST(what_was_mapped_at_the_start_is_found_backwards) {
 TEST(a_rest_that_was_not_split_off_shows_when_the_next_block_begins) {
     USE_STATE;
     check_dump(MADE("started_late"), 0,
-               "0 t=1000 alloc b0 6291456 block 6291456 @s0+9175040 unknown -  - -\n"
-               "1 t=2000 free_completed b1 3145728 block 3670016 @s0+0\n"
-               "2 t=3000 free_requested b2 5242880 block 5505024 @s0+3670016\n"
-               "3 t=4000 free_completed b2 5242880 block 5505024 @s0+3670016\n"
-               "4 t=5000 free_requested b0 6291456 block 6291456 @s0+9175040\n"
-               "5 t=6000 free_completed b0 6291456 block 6291456 @s0+9175040\n");
+               "0 t=1000 alloc b2 6291456 block 6291456 @s0+9175040 unknown -  - -\n"
+               "1 t=2000 free_completed b0 3145728 block 3670016 @s0+0\n"
+               "2 t=3000 free_requested b1 5242880 block 5505024 @s0+3670016\n"
+               "3 t=4000 free_completed b1 5242880 block 5505024 @s0+3670016\n"
+               "4 t=5000 free_requested b2 6291456 block 6291456 @s0+9175040\n"
+               "5 t=6000 free_completed b2 6291456 block 6291456 @s0+9175040\n");
 }
 
 TEST(lost_and_absurd_records_are_repaired_and_counted) {
     USE_STATE;
     check_dump(MADE("damaged"), 6,
                "0 t=1000 segment_alloc 20971520\n"
-               "1 t=2000 alloc b0 4194304 block 4194304 @s0+0 unknown -  - -\n"
-               "2 t=3000 free_requested b0 4194304 block 4194304 @s0+0\n"
-               "3 t=3000 free_completed b0 4194304 block 4194304 @s0+0\n"
-               "4 t=3000 alloc b1 4194304 block 4194304 @s0+0 unknown -  - -\n"
-               "5 t=4000 free_requested b1 4194304 block 4194304 @s0+0\n"
+               "1 t=2000 alloc b0 4194304 block 4194304 @s1+0 unknown -  - -\n"
+               "2 t=3000 free_requested b0 4194304 block 4194304 @s1+0\n"
+               "3 t=3000 free_completed b0 4194304 block 4194304 @s1+0\n"
+               "4 t=3000 alloc b1 4194304 block 4194304 @s1+0 unknown -  - -\n"
+               "5 t=4000 free_requested b1 4194304 block 4194304 @s1+0\n"
                "6 t=4000 other 4194304\n"
-               "7 t=5000 free_completed b1 4194304 block 4194304 @s0+0\n"
-               "8 t=6000 alloc b2 4194304 block 4194304 @s0+0 unknown -  - -\n"
-               "9 t=7000 alloc b3 2097152 block 2097152 @s0+4194304 unknown -  - -\n"
-               "10 t=8000 free_requested b3 2097152 block 2097152 @s0+4194304\n"
-               "11 t=8000 free_completed b3 2097152 block 2097152 @s0+4194304\n"
-               "12 t=9000 alloc b4 2097152 block 2097152 @s0+4194304 unknown -  - -\n"
-               "13 t=9000 free_requested b4 2097152 block 2097152 @s0+4194304\n"
-               "14 t=9000 free_completed b4 2097152 block 2097152 @s0+4194304\n"
+               "7 t=5000 free_completed b1 4194304 block 4194304 @s1+0\n"
+               "8 t=6000 alloc b2 4194304 block 4194304 @s1+0 unknown -  - -\n"
+               "9 t=7000 alloc b3 2097152 block 2097152 @s1+4194304 unknown -  - -\n"
+               "10 t=8000 free_requested b3 2097152 block 2097152 @s1+4194304\n"
+               "11 t=8000 free_completed b3 2097152 block 2097152 @s1+4194304\n"
+               "12 t=9000 alloc b4 2097152 block 2097152 @s1+4194304 unknown -  - -\n"
+               "13 t=9000 free_requested b4 2097152 block 2097152 @s1+4194304\n"
+               "14 t=9000 free_completed b4 2097152 block 2097152 @s1+4194304\n"
                "15 t=10000 other 0\n"
                "16 t=11000 other 1152921504606846976\n"
                "17 t=12000 other 0\n"
@@ -288,21 +288,21 @@ TEST(lost_and_absurd_records_are_repaired_and_counted) {
 TEST(a_block_over_a_live_one_ends_it_and_clocks_do_not_go_back) {
     USE_STATE;
     check_dump(MADE("overlaps"), 12,
-               "0 t=1000 free_requested b0 8388608 block 2097152 @s1+0\n"
-               "1 t=2000 free_completed b0 8388608 block 2097152 @s1+0\n"
-               "2 t=3000 free_requested b1 4194304 block 4194304 @s1+2097152\n"
-               "3 t=4000 free_completed b1 4194304 block 4194304 @s1+2097152\n"
+               "0 t=1000 free_requested b0 8388608 block 2097152 @s0+0\n"
+               "1 t=2000 free_completed b0 8388608 block 2097152 @s0+0\n"
+               "2 t=3000 free_requested b1 4194304 block 4194304 @s0+2097152\n"
+               "3 t=4000 free_completed b1 4194304 block 4194304 @s0+2097152\n"
                "4 t=10000 segment_alloc 20971520\n"
-               "5 t=11000 alloc b2 2097152 block 2097152 @s0+0 unknown -  - -\n"
-               "6 t=12000 alloc b3 4194304 block 4194304 @s0+2097152 unknown -  - -\n"
-               "7 t=12000 free_requested b2 2097152 block 2097152 @s0+0\n"
-               "8 t=12000 free_completed b2 2097152 block 2097152 @s0+0\n"
-               "9 t=12000 free_requested b3 4194304 block 4194304 @s0+2097152\n"
-               "10 t=12000 free_completed b3 4194304 block 4194304 @s0+2097152\n"
-               "11 t=12000 alloc b4 12582912 block 12582912 @s0+1048576 unknown -  - -\n"
-               "12 t=13000 free_requested b4 12582912 block 12582912 @s0+1048576\n"
-               "13 t=14000 free_completed b4 12582912 block 12582912 @s0+1048576\n"
-               "14 t=15000 alloc b5 12582912 block 12582912 @s0+0 unknown -  - -\n");
+               "5 t=11000 alloc b2 2097152 block 2097152 @s1+0 unknown -  - -\n"
+               "6 t=12000 alloc b3 4194304 block 4194304 @s1+2097152 unknown -  - -\n"
+               "7 t=12000 free_requested b2 2097152 block 2097152 @s1+0\n"
+               "8 t=12000 free_completed b2 2097152 block 2097152 @s1+0\n"
+               "9 t=12000 free_requested b3 4194304 block 4194304 @s1+2097152\n"
+               "10 t=12000 free_completed b3 4194304 block 4194304 @s1+2097152\n"
+               "11 t=12000 alloc b4 12582912 block 12582912 @s1+1048576 unknown -  - -\n"
+               "12 t=13000 free_requested b4 12582912 block 12582912 @s1+1048576\n"
+               "13 t=14000 free_completed b4 12582912 block 12582912 @s1+1048576\n"
+               "14 t=15000 alloc b5 12582912 block 12582912 @s1+0 unknown -  - -\n");
 }
 
 TEST(a_bare_list_of_1_13_reads_the_newest_history) {

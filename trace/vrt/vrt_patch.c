@@ -1,6 +1,8 @@
 /* vrt_patch.c: see vrt_patch.h. */
 #include "vrt_patch.h"
 
+#include <stdlib.h>
+
 #include "error.h"
 #include "timeline.h"
 #include "vrt_format.h"
@@ -21,27 +23,55 @@ uint32_t vrt_row_mark(const struct vrt_crc *crc, const struct timeline *tl,
     return mark;
 }
 
+uint32_t vrt_patch_count(const struct vrt_buffer *patches) {
+    return (uint32_t)(patches->bytes.count / PATCH_BYTES);
+}
+
+static int by_bytes(const void *a, const void *b) {
+    return memcmp(a, b, PATCH_BYTES);
+}
+
+/* Each change once: several events may call for one. */
+static void unite(struct vrt_buffer *patches) {
+    uint8_t *at = patches->bytes.at;
+    size_t kept = 0, count = vrt_patch_count(patches);
+    if (count > 1)
+        qsort(at, count, PATCH_BYTES, by_bytes);
+    for (size_t i = 0; i < count; i++)
+        if (kept == 0 || by_bytes(at + (kept - 1) * PATCH_BYTES, at + i * PATCH_BYTES) != 0)
+            memmove(at + kept++ * PATCH_BYTES, at + i * PATCH_BYTES, PATCH_BYTES);
+    patches->bytes.count = kept * PATCH_BYTES;
+}
+
 static bool flush(struct vrt_writer *w, struct error *err) {
-    uint32_t rows = (uint32_t)(w->buffer.bytes.count / PATCH_BYTES);
-    bool ok = rows == 0 || vrt_put_block(w, VRT_PATCH, rows, err);
+    unite(&w->buffer);
+    uint32_t rows = vrt_patch_count(&w->buffer);
+    bool ok = rows == 0 || vrt_put_block(w, &w->buffer, VRT_PATCH, 0, rows, err);
     array_clear(&w->buffer.bytes);
     return ok;
 }
 
-static bool put(struct vrt_writer *w, enum timeline_table_id id, const struct timeline_field *field,
-                size_t row, uint64_t value, struct error *err) {
-    size_t at = w->buffer.bytes.count;
-    if (!array_reserve(&w->buffer.bytes, at + PATCH_BYTES))
+static bool append(struct vrt_buffer *patches, enum timeline_table_id id,
+                   const struct timeline_field *field, size_t row, uint64_t value,
+                   struct error *err) {
+    size_t at = patches->bytes.count;
+    if (!array_reserve(&patches->bytes, at + PATCH_BYTES))
         return error_host_memory(err);
     if (field->type == TIMELINE_FIELD_INDEX)
         value = (uint32_t)(value + 1);
-    uint8_t *bytes = w->buffer.bytes.at + at;
+    uint8_t *bytes = patches->bytes.at + at;
     vrt_put16(bytes, (uint16_t)id);
     vrt_put16(bytes + 2, field->id);
     vrt_put32(bytes + 4, (uint32_t)row);
     vrt_put64(bytes + 8, value);
-    w->buffer.bytes.count = at + PATCH_BYTES;
-    return w->buffer.bytes.count < PATCHES_AT_ONCE * PATCH_BYTES || flush(w, err);
+    patches->bytes.count = at + PATCH_BYTES;
+    return true;
+}
+
+static bool put(struct vrt_writer *w, enum timeline_table_id id, const struct timeline_field *field,
+                size_t row, uint64_t value, struct error *err) {
+    return append(&w->buffer, id, field, row, value, err) &&
+           (w->buffer.bytes.count < PATCHES_AT_ONCE * PATCH_BYTES || flush(w, err));
 }
 
 /* --- rows --- */
@@ -81,75 +111,63 @@ bool vrt_patch_small(struct vrt_writer *w, const struct timeline *tl, struct err
 
 /* --- links --- */
 
-/* Where the link of a kind's events is. */
+/* Where the links are that events of a kind may be: a reader takes those of `told` from them. */
 struct told {
     enum timeline_table_id id;
-    const struct timeline_field *field; /* NULL: nowhere */
+    const struct timeline_field *field; /* NULL: none */
+    bool is_told;
     const char *rows;
     size_t row_bytes;
 };
 
 static void find_told(const struct timeline *tl, struct told told[EVENT_KIND_COUNT]) {
     for (unsigned k = 0; k < EVENT_KIND_COUNT; k++) {
-        told[k] = (struct told){.rows = NULL};
+        told[k] = (struct told){.is_told = true};
         told[k].field = vrt_link_of((uint8_t)k, &told[k].id);
-        if (!told[k].field || timeline_rows(tl, told[k].id) == 0)
+        if (k ==
+            EVENT_SEGMENT_UNMAP) { /* of a reservation: it may be its end, no reader thinks so */
+            told[k].field = vrt_link_of(EVENT_SEGMENT_FREE, &told[k].id);
+            told[k].is_told = false;
+        }
+        if (!told[k].field || timeline_rows(tl, told[k].id) == 0) {
+            told[k].field = NULL;
             continue;
+        }
         told[k].rows = timeline_row(tl, told[k].id, 0);
         told[k].row_bytes = timeline_table(told[k].id)->row_bytes;
     }
 }
 
-/* A reader takes the first event of a kind that names a row for the row's. */
-static bool put_early(struct vrt_writer *w, const struct timeline *tl, struct error *err) {
+bool vrt_patch_links(struct vrt_writer *w, const struct timeline *tl, size_t first, size_t end,
+                     size_t known, struct error *err) {
     struct told told[EVENT_KIND_COUNT];
     find_told(tl, told);
-    for (size_t i = 0; i < tl->events.count; i++) {
+    array_clear(&w->links.bytes);
+    for (size_t i = first; i < end; i++) {
         const struct timeline_event *e = &tl->events.at[i];
         const struct told *t = &told[e->kind];
         if (!t->field)
             continue;
         uint64_t link = timeline_field_get(t->field, t->rows + e->ref * t->row_bytes);
-        if (i < link && !put(w, t->id, t->field, e->ref, link, err))
+        bool is_wrong = t->is_told ? i < link : i == link;
+        if (is_wrong &&
+            !append(&w->links, t->id, t->field, e->ref, link < known ? link : TIMELINE_NONE, err))
             return false;
     }
+    unite(&w->links);
     return true;
 }
 
-/* Bits by enum event_kind: those that a reader takes for this link. */
-static uint32_t kinds_that_tell(const struct timeline_field *field) {
-    uint32_t kinds = 0;
-    enum timeline_table_id id;
-    for (unsigned k = 0; k < EVENT_KIND_COUNT; k++)
-        kinds |= (uint32_t)(vrt_link_of((uint8_t)k, &id) == field) << k;
-    return kinds;
-}
-
-/* Links to events of which no reader would think. */
-static bool put_strange(struct vrt_writer *w, const struct timeline *tl, enum timeline_table_id id,
-                        const struct timeline_field *field, struct error *err) {
-    uint32_t kinds = kinds_that_tell(field);
-    size_t rows = timeline_rows(tl, id), stride = timeline_table(id)->row_bytes;
-    const char *at = rows > 0 ? timeline_row(tl, id, 0) : NULL;
-    for (size_t row = 0; row < rows; row++, at += stride) {
-        uint64_t link = timeline_field_get(field, at);
-        if (link < tl->events.count && !(kinds >> tl->events.at[link].kind & 1) &&
-            !put(w, id, field, row, link, err))
-            return false;
-    }
-    return true;
-}
-
+/* Any may have changed since its events were written. */
 static bool put_links(struct vrt_writer *w, const struct timeline *tl, struct error *err) {
-    if (!put_early(w, tl, err))
-        return false;
-    for (unsigned t = 0; t < TIMELINE_TABLE_COUNT; t++) {
-        enum timeline_table_id id = (enum timeline_table_id)t;
-        const struct timeline_table *table = timeline_table(id);
-        for (size_t f = 0; f < table->field_count; f++)
-            if (table->fields[f].link != EVENT_KIND_COUNT &&
-                !put_strange(w, tl, id, &table->fields[f], err))
-                return false;
+    for (size_t first = 0, end; first < tl->events.count; first = end) {
+        end =
+            tl->events.count - first < PATCHES_AT_ONCE ? tl->events.count : first + PATCHES_AT_ONCE;
+        if (!vrt_patch_links(w, tl, first, end, tl->events.count, err))
+            return false;
+        uint32_t rows = vrt_patch_count(&w->links);
+        if (rows > 0 && !vrt_put_block(w, &w->links, VRT_PATCH, 0, rows, err))
+            return false;
     }
     return true;
 }
@@ -159,5 +177,5 @@ bool vrt_patch_rest(struct vrt_writer *w, const struct timeline *tl, struct erro
     for (unsigned t = 0; t < TIMELINE_TABLE_COUNT; t++)
         if (!put_changed(w, tl, (enum timeline_table_id)t, err))
             return false;
-    return put_links(w, tl, err) && flush(w, err);
+    return flush(w, err) && (w->adds_once || put_links(w, tl, err));
 }

@@ -1,5 +1,5 @@
-/* vrt_read.c: see vrt_read.h. Two walks: the first hops over the blocks' heads to the last WHOLE one and counts rows,
- * the second takes them. */
+/* vrt_read.c: see vrt_read.h. Two walks: the first makes sure of the blocks up to the last WHOLE one and counts rows, the
+ * second takes them. */
 #include "vrt_read.h"
 
 #include <stdio.h>
@@ -32,6 +32,7 @@ void vrt_reader_init(struct vrt_reader *reader, struct timeline *tl) {
 
 void vrt_reader_fini(struct vrt_reader *reader) {
     array_fini(&reader->unpacked.bytes);
+    array_fini(&reader->gaps);
 }
 
 /* --- heads --- */
@@ -68,15 +69,15 @@ static bool take_header(struct vrt_reader *r, const uint8_t *at, size_t length, 
 
 struct block {
     uint64_t bytes; /* with its head and padding */
-    uint32_t stored, raw, rows, crc;
+    uint32_t stored, raw, rows, sequence, crc;
     uint16_t type;
     uint8_t codec, flags;
 };
 
 enum found { FOUND_BLOCK, FOUND_TOO_FEW, FOUND_DAMAGE };
 
-static enum found find_block(const struct vrt_reader *r, const uint8_t *at, uint64_t length,
-                             uint32_t sequence, struct block *b) {
+static enum found read_head(const struct vrt_reader *r, const uint8_t *at, uint64_t length,
+                            struct block *b) {
     if (length < VRT_BLOCK_BYTES)
         return FOUND_TOO_FEW;
     *b = (struct block){.stored = vrt_get32(at + 4),
@@ -85,11 +86,11 @@ static enum found find_block(const struct vrt_reader *r, const uint8_t *at, uint
                         .flags = at[13],
                         .type = vrt_get16(at + 14),
                         .rows = vrt_get32(at + 16),
+                        .sequence = vrt_get32(at + 20),
                         .crc = vrt_get32(at + 40)};
     b->bytes = VRT_BLOCK_BYTES + vrt_padded(b->stored);
     if (vrt_get32(at) != VRT_BLOCK_MAGIC || vrt_crc_of(&r->crc, 0, at, 44) != vrt_get32(at + 44) ||
-        vrt_get32(at + 20) != sequence || b->stored > VRT_MAX_BLOCK_BYTES ||
-        b->raw > VRT_MAX_BLOCK_BYTES || b->rows > VRT_MAX_ROWS)
+        b->stored > VRT_MAX_BLOCK_BYTES || b->raw > VRT_MAX_BLOCK_BYTES || b->rows > VRT_MAX_ROWS)
         return FOUND_DAMAGE;
     return b->bytes > length ? FOUND_TOO_FEW : FOUND_BLOCK;
 }
@@ -98,29 +99,118 @@ static enum found find_block(const struct vrt_reader *r, const uint8_t *at, uint
 
 struct extent {
     uint64_t end; /* behind the last block that can be taken */
+    uint32_t sequence;
     uint64_t rows[TIMELINE_TABLE_COUNT];
+    bool has_tables;
 };
 
-static struct extent find_extent(struct vrt_reader *r, const uint8_t *bytes, size_t length,
-                                 size_t begin) {
-    struct extent whole = {.end = begin}, now = whole;
+struct walk {
+    struct vrt_reader *r;
+    const uint8_t *bytes;
+    size_t length;
+    uint64_t hashed; /* bytes, in search of what is whole */
+    struct extent now;
+};
+
+static enum found find_block(struct walk *w, struct block *b, const char **damage) {
+    const struct vrt_reader *r = w->r;
+    const uint8_t *at = w->bytes + w->now.end;
+    enum found found = read_head(r, at, w->length - w->now.end, b);
+    *damage = "its head is damaged";
+    if (found != FOUND_BLOCK)
+        return found;
+    if (b->sequence != w->now.sequence)
+        return FOUND_DAMAGE;
+    *damage = "its bytes are not those that were written";
+    return vrt_crc_of(&r->crc, 0, at + VRT_BLOCK_BYTES, b->stored) == b->crc ? FOUND_BLOCK
+                                                                             : FOUND_DAMAGE;
+}
+
+static void count_block(struct extent *now, const struct block *b) {
+    if (b->type >= VRT_TABLE && b->type < VRT_TABLE + TIMELINE_TABLE_COUNT) {
+        now->rows[b->type - VRT_TABLE] += b->rows;
+        now->has_tables = true;
+    }
+    now->end += b->bytes;
+    now->sequence = b->sequence + 1;
+}
+
+/* The next block of records, or the end, behind `at`: NULL: there is none. Bytes may be missing or added, so that it may
+ * begin anywhere; checksums are made of twice the file at most, however many heads lie in it. */
+static const uint8_t *find_again(struct walk *w, const uint8_t *at, struct block *b,
+                                 uint64_t *records) {
+    const uint8_t *end = w->bytes + w->length;
+    *records = 0;
+    while ((at = memchr(at, VRT_BLOCK_MAGIC & 0xff, (size_t)(end - at))) != NULL) {
+        bool is_head = read_head(w->r, at, (uint64_t)(end - at), b) == FOUND_BLOCK &&
+                       (b->type == VRT_RECORDS || b->type == VRT_END) &&
+                       (b->flags & VRT_FLAG_WHOLE) && b->sequence >= w->now.sequence;
+        if (!is_head) {
+            at++;
+            continue;
+        }
+        if (vrt_crc_of(&w->r->crc, 0, at + VRT_BLOCK_BYTES, b->stored) == b->crc)
+            return at;
+        *records += b->rows;
+        w->hashed += b->bytes;
+        at += w->hashed > w->length ? b->bytes : 1;
+        if (at > end)
+            return NULL;
+    }
+    return NULL;
+}
+
+/* Passes over what is damaged here. False: nothing whole comes behind it, or it would make no sense without that; or
+ * host memory, which is told from it by *failed. */
+static bool pass_over(struct walk *w, bool *failed) {
+    struct vrt_reader *r = w->r;
     struct block b;
-    enum found found;
-    for (uint32_t sequence = r->sequence;; sequence++) {
-        found = find_block(r, bytes + now.end, length - now.end, sequence, &b);
+    uint64_t records;
+    *failed = false;
+    if (!r->take_records || r->producer != VRT_CAPTURE || w->now.has_tables ||
+        timeline_rows(r->tl, TIMELINE_TABLE_EVENTS) > 0)
+        return false;
+    const uint8_t *next = find_again(w, w->bytes + w->now.end, &b, &records);
+    if (!next)
+        return false;
+    const struct vrt_gap gap = {.from = r->offset + w->now.end,
+                                .to = r->offset + (uint64_t)(next - w->bytes),
+                                .sequence = b.sequence};
+    if (!array_push(&r->gaps, gap)) {
+        *failed = true;
+        return false;
+    }
+    r->lost_bytes += gap.to - gap.from;
+    r->lost_blocks += b.sequence - w->now.sequence;
+    r->lost_records += records;
+    w->now.end = (uint64_t)(next - w->bytes);
+    w->now.sequence = b.sequence;
+    return true;
+}
+
+static bool find_extent(struct vrt_reader *r, const uint8_t *bytes, size_t length, size_t begin,
+                        struct extent *whole, struct error *err) {
+    struct walk w = {.r = r, .bytes = bytes, .length = length};
+    w.now = *whole = (struct extent){.end = begin, .sequence = r->sequence};
+    for (;;) {
+        struct block b;
+        const char *damage;
+        bool failed = false;
+        enum found found = find_block(&w, &b, &damage);
+        if (found == FOUND_DAMAGE && pass_over(&w, &failed))
+            continue;
+        if (failed)
+            return error_host_memory(err);
+        if (found == FOUND_DAMAGE) {
+            r->damaged_at = r->offset + w.now.end;
+            r->damage = damage;
+        }
         if (found != FOUND_BLOCK)
-            break;
-        if (b.type > VRT_TABLE && b.type < VRT_TABLE + TIMELINE_TABLE_COUNT)
-            now.rows[b.type - VRT_TABLE] += b.rows;
-        now.end += b.bytes;
+            return true;
+        count_block(&w.now, &b);
         if (b.flags & VRT_FLAG_WHOLE)
-            whole = now;
+            *whole = w.now;
     }
-    if (found == FOUND_DAMAGE) {
-        r->damaged_at = r->offset + now.end;
-        r->damage = "its head is damaged";
-    }
-    return whole;
 }
 
 /* Room for all that is to come, which is the better part of the work otherwise. */
@@ -284,50 +374,30 @@ static bool take_block(struct vrt_reader *r, const struct block *b, const uint8_
 
 /* --- the second walk --- */
 
-/* Where the timeline stood at the last WHOLE block. */
-struct mark {
-    uint64_t offset, blocks;
-    uint32_t sequence;
-    size_t rows[TIMELINE_TABLE_COUNT];
-};
-
-static struct mark mark_of(const struct vrt_reader *r) {
-    struct mark m = {.offset = r->offset, .blocks = r->blocks, .sequence = r->sequence};
-    for (unsigned t = TIMELINE_TABLE_STREAMS; t < TIMELINE_TABLE_COUNT; t++)
-        m.rows[t] = timeline_rows(r->tl, (enum timeline_table_id)t);
-    return m;
-}
-
-/* A block's bytes are not those that were written: what belongs to it goes too. */
-static void go_back(struct vrt_reader *r, const struct mark *m) {
-    r->damaged_at = r->offset;
-    r->damage = "its bytes are not those that were written";
-    r->offset = m->offset;
-    r->blocks = m->blocks;
-    r->sequence = m->sequence;
-    for (unsigned t = TIMELINE_TABLE_STREAMS; t < TIMELINE_TABLE_COUNT; t++)
-        timeline_cut_rows(r->tl, (enum timeline_table_id)t, m->rows[t]);
+/* To where the blocks go on, if a gap begins at the reader's offset: so many bytes. */
+static uint64_t cross_gap(struct vrt_reader *r) {
+    if (r->crossed == r->gaps.count || r->gaps.at[r->crossed].from != r->offset)
+        return 0;
+    const struct vrt_gap *gap = &r->gaps.at[r->crossed++];
+    r->sequence = gap->sequence;
+    r->offset = gap->to;
+    return gap->to - gap->from;
 }
 
 static bool take_blocks(struct vrt_reader *r, const uint8_t *bytes, size_t at, uint64_t end,
                         struct error *err) {
-    struct mark mark = mark_of(r);
-    struct block b;
-    while (at < end && find_block(r, bytes + at, end - at, r->sequence, &b) == FOUND_BLOCK) {
-        const uint8_t *stored = bytes + at + VRT_BLOCK_BYTES;
-        if (vrt_crc_of(&r->crc, 0, stored, b.stored) != b.crc) {
-            go_back(r, &mark);
-            return true;
-        }
-        if (!take_block(r, &b, stored, err))
+    while (at < end) {
+        struct block b;
+        at += cross_gap(r);
+        /* the first walk has seen it whole */
+        if (read_head(r, bytes + at, end - at, &b) != FOUND_BLOCK ||
+            !take_block(r, &b, bytes + at + VRT_BLOCK_BYTES, err))
             return error_wrap(err, "block %u at byte %llu", r->sequence,
                               (unsigned long long)r->offset);
         at += b.bytes;
         r->offset += b.bytes;
         r->sequence++;
         r->blocks++;
-        if (b.flags & VRT_FLAG_WHOLE)
-            mark = mark_of(r);
         if (r->progress && !r->progress(r->user, at, end))
             return error_set(err, ERROR_INTERRUPTED, "interrupted");
     }
@@ -344,8 +414,8 @@ bool vrt_reader_take(struct vrt_reader *r, const uint8_t *bytes, size_t length, 
         if (begin == 0)
             return true;
     }
-    struct extent extent = find_extent(r, bytes, length, begin);
-    if (!reserve(r, &extent, err))
+    struct extent extent;
+    if (!find_extent(r, bytes, length, begin, &extent, err) || !reserve(r, &extent, err))
         return false;
     r->offset += begin;
     return take_blocks(r, bytes, begin, extent.end, err);

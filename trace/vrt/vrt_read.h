@@ -2,7 +2,9 @@
  *
  * Blocks are taken up to the last one that is marked WHOLE, so that a timeline that is still being written is one at
  * every moment. What follows that block in a file that was cut off is left out; so is everything from a damaged block
- * on. Every index is in its bounds; whether the events make sense is for timeline_check() to say. Ownership: the timeline is the caller's and nobody else adds to it meanwhile. */
+ * on, but for a capture's records: they do not build on each other as tables do, and are read on behind the damage.
+ * Every index is in its bounds; whether the events make sense is for timeline_check() to say. Ownership: the timeline is
+ * the caller's and nobody else adds to it meanwhile. */
 #ifndef VRT_READ_H
 #define VRT_READ_H
 
@@ -16,13 +18,20 @@
 struct error;
 struct timeline;
 
+/* Bytes of a file that are passed over. */
+struct vrt_gap {
+    uint64_t from, to; /* offsets */
+    uint32_t sequence; /* of the block that lies at `to` */
+};
+
 struct vrt_reader {
     struct timeline *tl;
     size_t max_bytes; /* of host memory for the timeline; 0: no limit */
     /* (optional) now and then; false cancels: ERROR_INTERRUPTED */
     bool (*progress)(void *user, uint64_t done, uint64_t total);
     void *user;
-    /* (optional) the payload of a block of a capture's records; false: `err` says why */
+    /* (optional) the payload of a block of a capture's records; false: `err` says why. Without it a damaged
+     * capture ends as any other file. */
     bool (*take_records)(void *records, const uint8_t *bytes, size_t length, struct error *err);
     void *records_user;
     /* since the beginning; to be read */
@@ -34,12 +43,18 @@ struct vrt_reader {
     uint64_t records;    /* blocks of raw records, which are passed over */
     uint64_t damaged_at; /* VRT_UNKNOWN: nothing was */
     const char *damage;  /* "" */
+    /* behind which there is more that was taken */
+    ARRAY(struct vrt_gap) gaps;
+    uint64_t lost_bytes;   /* in them */
+    uint64_t lost_blocks;  /* by the numbers of those that are there */
+    uint64_t lost_records; /* of blocks whose heads are whole */
     /* private */
     struct vrt_crc crc;
     struct vrt_maps maps;
     struct vrt_foretell foretell;
     struct vrt_buffer unpacked;
     uint32_t sequence;
+    size_t crossed; /* gaps */
 };
 
 bool vrt_is_one(const uint8_t *head, size_t length);

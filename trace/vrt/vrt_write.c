@@ -1,5 +1,5 @@
 /* vrt_write.c: see vrt_write.h. Groups of blocks, each ended by one of events: the rows that these events refer to come
- * before them, as do the rows that those rows refer to. */
+ * before them, as do the rows that those rows refer to; links that a reader of so much has wrong come behind. */
 #include "vrt_write.h"
 
 #include "category.h"
@@ -14,12 +14,13 @@ enum { ROWS_AT_ONCE = 1 << 16, TEXT_AT_ONCE = 1 << 20 };
 
 /* --- blocks --- */
 
-static bool put_block(struct vrt_writer *w, struct vrt_block *block, struct error *err) {
-    block->stored = w->buffer.bytes.at;
-    block->stored_bytes = block->raw_bytes = (uint32_t)w->buffer.bytes.count;
+static bool put_block(struct vrt_writer *w, const struct vrt_buffer *buffer,
+                      struct vrt_block *block, struct error *err) {
+    block->stored = buffer->bytes.at;
+    block->stored_bytes = block->raw_bytes = (uint32_t)buffer->bytes.count;
     block->codec = VRT_RAW;
     array_clear(&w->packed.bytes);
-    if (w->packs && !vrt_zstd_pack(w->buffer.bytes.at, w->buffer.bytes.count, &w->packed))
+    if (w->packs && !vrt_zstd_pack(buffer->bytes.at, buffer->bytes.count, &w->packed))
         return error_host_memory(err);
     if (w->packed.bytes.count > 0) {
         block->stored = w->packed.bytes.at;
@@ -41,10 +42,14 @@ static bool put_names(struct vrt_writer *w, uint8_t which, uint8_t number, const
     return true;
 }
 
-bool vrt_put_block(struct vrt_writer *w, uint16_t type, uint32_t rows, struct error *err) {
-    struct vrt_block block = {
-        .type = type, .rows = rows, .first_ns = VRT_UNKNOWN, .last_ns = VRT_UNKNOWN};
-    return put_block(w, &block, err);
+bool vrt_put_block(struct vrt_writer *w, const struct vrt_buffer *buffer, uint16_t type,
+                   uint8_t flags, uint32_t rows, struct error *err) {
+    struct vrt_block block = {.type = type,
+                              .flags = flags,
+                              .rows = rows,
+                              .first_ns = VRT_UNKNOWN,
+                              .last_ns = VRT_UNKNOWN};
+    return put_block(w, buffer, &block, err);
 }
 
 /* What the numbers of tables mean, whatever becomes of the enums. */
@@ -58,12 +63,16 @@ static bool write_names(struct vrt_writer *w, struct error *err) {
     for (uint8_t i = 0; i < DTYPE_COUNT; i++)
         ok = ok && put_names(w, VRT_NAMES_DTYPE, i, dtype_name((enum dtype)i));
     const uint32_t rows = EVENT_KIND_COUNT + CATEGORY_COUNT + DTYPE_COUNT;
-    return ok ? vrt_put_block(w, VRT_NAMES, rows, err) : error_host_memory(err);
+    return ok ? vrt_put_block(w, &w->buffer, VRT_NAMES, 0, rows, err) : error_host_memory(err);
 }
 
 bool vrt_writer_begin(struct vrt_writer *w, struct vrt_out *out, const struct vrt_header *header,
                       bool adds_once, struct error *err) {
-    *w = (struct vrt_writer){.out = out, .adds_once = adds_once, .packs = true, .strings = 1};
+    *w = (struct vrt_writer){.out = out,
+                             .adds_once = adds_once,
+                             .packs = true,
+                             .group_events = ROWS_AT_ONCE,
+                             .strings = 1};
     w->rows[TIMELINE_TABLE_STREAMS] = w->rows[TIMELINE_TABLE_STACKS] =
         1; /* every timeline has it */
     w->values = xalloc(ROWS_AT_ONCE * sizeof *w->values);
@@ -77,6 +86,7 @@ void vrt_writer_fini(struct vrt_writer *w) {
         array_fini(&w->marks[t]);
     array_fini(&w->buffer.bytes);
     array_fini(&w->packed.bytes);
+    array_fini(&w->links.bytes);
     xfree(w->values);
     w->values = NULL;
 }
@@ -107,7 +117,7 @@ static bool write_some_strings(struct vrt_writer *w, const struct timeline *tl, 
     }
     w->buffer.bytes.count = total;
     w->strings += count;
-    return vrt_put_block(w, VRT_STRINGS, (uint32_t)count, err);
+    return vrt_put_block(w, &w->buffer, VRT_STRINGS, 0, (uint32_t)count, err);
 }
 
 static bool write_strings(struct vrt_writer *w, const struct timeline *tl, struct error *err) {
@@ -140,11 +150,11 @@ static bool write_rows(struct vrt_writer *w, const struct timeline *tl, enum tim
         !keep_marks(w, tl, id, first, count))
         return error_host_memory(err);
     if (id == TIMELINE_TABLE_EVENTS) {
-        block.flags = VRT_FLAG_WHOLE;
+        block.flags = w->links.bytes.count == 0 ? VRT_FLAG_WHOLE : 0;
         block.first_ns = tl->events.at[first].time_ns;
         block.last_ns = tl->events.at[first + count - 1].time_ns;
     }
-    return put_block(w, &block, err);
+    return put_block(w, &w->buffer, &block, err);
 }
 
 /* The rows of a table before `end`. */
@@ -228,7 +238,12 @@ static bool write_group(struct vrt_writer *w, const struct timeline *tl, size_t 
     for (size_t t = 0; t < GROUPED; t++)
         if (!write_until(w, tl, grouped[t], n.end[grouped[t]], err))
             return false;
-    return write_until(w, tl, TIMELINE_TABLE_EVENTS, first + count, err);
+    size_t end = first + count;
+    if (!vrt_patch_links(w, tl, first, end, end, err) ||
+        !write_until(w, tl, TIMELINE_TABLE_EVENTS, end, err))
+        return false;
+    uint32_t patches = vrt_patch_count(&w->links);
+    return patches == 0 || vrt_put_block(w, &w->links, VRT_PATCH, VRT_FLAG_WHOLE, patches, err);
 }
 
 /* What no event names. */
@@ -251,7 +266,7 @@ bool vrt_writer_add(struct vrt_writer *w, const struct timeline *tl, struct erro
         return false;
     while (w->rows[TIMELINE_TABLE_EVENTS] < tl->events.count) {
         size_t left = tl->events.count - w->rows[TIMELINE_TABLE_EVENTS];
-        if (!write_group(w, tl, left < ROWS_AT_ONCE ? left : ROWS_AT_ONCE, err))
+        if (!write_group(w, tl, left < w->group_events ? left : w->group_events, err))
             return false;
     }
     return true;

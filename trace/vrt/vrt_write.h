@@ -16,11 +16,13 @@ struct error;
 struct timeline;
 
 struct vrt_writer {
-    bool packs; /* by zstd; to be set after vrt_writer_begin */
+    /* to be set after vrt_writer_begin */
+    bool packs;          /* by zstd */
+    size_t group_events; /* as many are lost at most when a file is cut off; 1 to 65,536 */
     /* private */
     struct vrt_out *out;
     struct vrt_foretell foretell;
-    struct vrt_buffer buffer, packed;
+    struct vrt_buffer buffer, packed, links;
     size_t strings, rows[TIMELINE_TABLE_COUNT];  /* written */
     ARRAY(uint32_t) marks[TIMELINE_TABLE_COUNT]; /* checksum of each written row; links left out */
     uint32_t run_mark;
