@@ -146,13 +146,22 @@ bool trace_import_bytes(const char *name, const void *data, size_t length,
     return true;
 }
 
+static void forget(void *user, size_t bytes) {
+    input_forget(user, bytes);
+}
+
 bool trace_import(const char *path, const struct trace_options *options, struct timeline **tl,
                   struct trace_facts *facts, struct error *err) {
     struct input in;
     struct trace_facts own;
     if (!input_open(&in, path, options ? options->max_file_bytes : 0, err))
         return false;
-    bool ok = import_named(path, in.data, in.length, options, tl, facts ? facts : &own, err);
+    struct trace_options forgetful = {0};
+    if (options)
+        forgetful = *options;
+    forgetful.passed = forget;
+    forgetful.passed_user = &in;
+    bool ok = import_named(path, in.data, in.length, &forgetful, tl, facts ? facts : &own, err);
     if (ok && !facts)
         trace_facts_fini(&own);
     if (ok && facts) {

@@ -22,6 +22,9 @@ struct trace_options {
     /* (optional) now and then; false cancels: ERROR_INTERRUPTED */
     bool (*progress)(void *user, uint64_t bytes_done, uint64_t bytes_total);
     void *user;
+    /* private: importers that read once tell how far they are, so that the bytes before need no memory any more */
+    void (*passed)(void *user, size_t bytes);
+    void *passed_user;
 };
 
 struct importer {

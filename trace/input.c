@@ -123,6 +123,18 @@ bool input_open(struct input *in, const char *name, size_t limit, struct error *
     return error_wrap(err, "%s", path);
 }
 
+/* Pages of a mapped file come back when they are read after all (the digest of the file); those of unpacked bytes are
+ * zero then. What was read from a pipe is the file itself and stays. */
+void input_forget(struct input *in, size_t bytes) {
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    uintptr_t begin = ((uintptr_t)in->data + in->forgotten + page - 1) / page * page;
+    uintptr_t end = ((uintptr_t)in->data + bytes) / page * page;
+    if ((!in->mapped && !in->unpacked) || bytes > in->length || end <= begin)
+        return;
+    (void)madvise((void *)begin, end - begin, MADV_DONTNEED);
+    in->forgotten = end - (uintptr_t)in->data;
+}
+
 void input_close(struct input *in) {
     if (in->mapped)
         munmap(in->mapped, in->file_length);

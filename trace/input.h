@@ -17,6 +17,7 @@ struct input {
     const char *packing; /* "gzip", "zstd"; NULL: plain */
     void *mapped;        /* private: how to give it back */
     char *read, *unpacked;
+    size_t forgotten;
 };
 
 /* "-" is standard input. At most `limit` bytes, packed and unpacked each (more: ERROR_LIMIT). 0: 16 GiB; unpacked at most
@@ -25,6 +26,8 @@ struct input {
  * path. On failure there is nothing to close. */
 bool input_open(struct input *in, const char *name, size_t limit, struct error *err);
 void input_close(struct input *in);
+/* The first `bytes` of `data` will not be read again: they need no memory any more. `file` stays as it is. */
+void input_forget(struct input *in, size_t bytes);
 
 /* Unpackers, each in its own file. *out is xalloc'ed. */
 bool input_is_gzip(const uint8_t *data, size_t length);

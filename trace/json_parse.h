@@ -1,8 +1,7 @@
-/* json_parse.h: JSON as a stream of what stands in it, for files of gigabytes. By YAJL, which is
- * named in json_parse.c alone.
+/* json_parse.h: JSON (RFC 8259) as a stream of what stands in it, for files of gigabytes.
  *
  * Nothing is kept of what was read: handlers see each value once. Texts are UTF-8, checked, not
- * ended by NUL, and good during the call only. Numbers come as they are written, so that none loses
+ * ended by NUL, and good during the call only; half a pair of surrogates is '?'. Numbers come as they are written, so that none loses
  * digits; json_number_*() read them. */
 #ifndef JSON_PARSE_H
 #define JSON_PARSE_H
@@ -17,7 +16,7 @@ struct trace_options;
 enum { JSON_DEPTH = 256 }; /* deeper files are refused; real ones nest six deep */
 
 /* All must be there. Each returns 0 to end the parse: the handler has then set the error that
- * json_parse was given. The types are those that YAJL calls. */
+ * json_parse was given. */
 struct json_handlers {
     int (*null)(void *context);
     int (*boolean)(void *context, int value);

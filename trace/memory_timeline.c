@@ -60,6 +60,7 @@ struct reader {
     struct sums now, peak;
     int64_t first_ns, last_ns;
     bool is_monotonic;
+    uint32_t autograd_detail; /* string; 0: not yet */
 };
 
 static bool warn(struct reader *r, const char *what) {
@@ -102,8 +103,10 @@ static bool begin_block(struct reader *r, int64_t time, uint64_t bytes, unsigned
     struct timeline_block block = emit_block(0, TIMELINE_NO_ADDRESS, bytes);
     uint32_t ref;
     block.category = (uint8_t)categories[category].category;
+    if (category == AUTOGRAD_DETAIL && r->autograd_detail == 0)
+        r->autograd_detail = timeline_string(r->tl, "autograd detail");
     if (category == AUTOGRAD_DETAIL)
-        block.name = timeline_string(r->tl, "autograd detail");
+        block.name = r->autograd_detail;
     bool ok = time < 0 ? emit_start_block(&r->emit, &block, &ref)
                        : emit_alloc(&r->emit, (uint64_t)time, &block, &ref);
     if (!ok || ref == TIMELINE_NONE)

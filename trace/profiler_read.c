@@ -382,18 +382,15 @@ static void begin_event(struct reader *r) {
     r->in_args = false;
 }
 
-static int deeper(struct reader *r) {
-    if (++r->depth > JSON_DEPTH)
-        return error_set(r->err, ERROR_LIMIT, "JSON nested deeper than %d", JSON_DEPTH);
+static void deeper(struct reader *r) {
+    r->depth++;
     r->field = FIELD_NONE;
-    return 1;
 }
 
 static int on_begin_object(void *context) {
     struct reader *r = context;
     enum field field = r->field;
-    if (!deeper(r))
-        return 0;
+    deeper(r);
     if (is_in_event(r))
         begin_event(r);
     else if (r->events_depth > 0 && r->depth == r->events_depth + 2)
@@ -420,8 +417,7 @@ static int on_end_object(void *context) {
 static int on_begin_array(void *context) {
     struct reader *r = context;
     bool is_events = (r->depth == 0) || (r->depth == 1 && r->field == FIELD_EVENTS);
-    if (!deeper(r))
-        return 0;
+    deeper(r);
     if (is_events) {
         r->events_depth = r->depth;
         r->p->has_events = true;

@@ -7,6 +7,7 @@
  *   push NAME | pop | domain_push NAME | push_wide | push_registered NAME | mark NAME
  *   threads N COUNT                    N threads, each COUNT allocations and frees, with ranges
  *   stream MS                          an allocation and a free each millisecond
+ *   rate N MS                          N records of allocations and frees a second, evenly
  *   sleep MS                           say TEXT
  *   exit return|exit|_exit|abort|kill  fork                     exec */
 #include <dlfcn.h>
@@ -207,6 +208,24 @@ static void stream(unsigned long ms) {
     }
 }
 
+static uint64_t now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* What a late wake left undone is made up for. */
+static void rate(unsigned long per_second, unsigned long ms) {
+    uint64_t begin = now_ns(), done = 0, total = (uint64_t)per_second * ms / 1000;
+    while (done < total) {
+        uint64_t due = (now_ns() - begin) / 1000 * per_second / 1000000;
+        for (; done < due && done < total; done++)
+            fake_memory(1 + done % 2, 3, 0, UINT64_C(0x7f0000000000) + (done / 2 % 64 << 21),
+                        2 << 20, 7, 0, 0, NULL);
+        sleep_ms(1);
+    }
+}
+
 /* Numbers in any base of C's. */
 struct line {
     char word[512], text[512];
@@ -275,6 +294,8 @@ static int run_line(const struct line *l, char **argv) {
         run_threads((unsigned long)n[0], (unsigned long)n[1]);
     else if (strcmp(w, "stream") == 0)
         stream((unsigned long)n[0]);
+    else if (strcmp(w, "rate") == 0)
+        rate((unsigned long)n[0], (unsigned long)n[1]);
     else if (strcmp(w, "sleep") == 0)
         sleep_ms((unsigned long)n[0]);
     else if (strcmp(w, "say") == 0)
