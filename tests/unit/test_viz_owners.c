@@ -78,6 +78,39 @@ TEST(owner_rows_sum_to_the_total_in_every_grouping) {
     timeline_destroy(tl);
 }
 
+TEST(a_size_class_goes_up_to_and_with_its_limit) {
+    USE_STATE;
+    const struct {
+        uint64_t bytes;
+        const char *name;
+    } cases[] = {
+        {0, "<= 4 KiB"},
+        {4096, "<= 4 KiB"},
+        {4097, "> 4 KiB, <= 64 KiB"},
+        {1 << 20, "> 64 KiB, <= 1 MiB"}, /* the largest of PyTorch's small pool */
+        {(1 << 20) + 1, "> 1 MiB, <= 4 MiB"},
+        {64 << 20, "> 16 MiB, <= 64 MiB"},
+        {1 << 30, "> 256 MiB, <= 1 GiB"},
+        {(1 << 30) + 1, "> 1 GiB"},
+        {UINT64_MAX, "> 1 GiB"},
+    };
+    struct fixture f = fixture_start("sizes");
+    struct owners owners;
+    struct error err = {0};
+    fixture_alloc(&f, 512, CATEGORY_INPUT, "a", "op");
+    assert_ok(owners_init(&owners, f.tl, &err), err);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char buffer[256];
+        uint64_t key;
+        f.tl->blocks.at[0].block_bytes = cases[i].bytes;
+        assert_true(owners_key_of(&owners, OWNER_BY_SIZE, 0, &key));
+        assert_string_equal(owners_key_name(&owners, OWNER_BY_SIZE, key, LANGUAGE_ENGLISH, buffer),
+                            cases[i].name);
+    }
+    owners_fini(&owners);
+    timeline_destroy(f.tl);
+}
+
 TEST(layers_of_one_kind_are_one_row) {
     USE_STATE;
     struct fixture f = fixture_start("fold");
@@ -297,6 +330,7 @@ TEST(phases_are_found_at_the_cursor_and_stepped_through) {
 
 SUITE(cmocka_unit_test(live_sets_equal_brute_force_oldest_first),
       cmocka_unit_test(owner_rows_sum_to_the_total_in_every_grouping),
+      cmocka_unit_test(a_size_class_goes_up_to_and_with_its_limit),
       cmocka_unit_test(layers_of_one_kind_are_one_row),
       cmocka_unit_test(stacks_are_named_by_who_asked),
       cmocka_unit_test(phases_meet_though_one_side_knows_no_steps),

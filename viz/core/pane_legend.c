@@ -94,6 +94,21 @@ static void draw_heading(struct legend *l) {
     l->y += app_line(app) + app_px(app, 6);
 }
 
+/* Two frames have no room: the inner one, or where another band has the same the one that called it. */
+static void cut_stack(struct app *app, int band, char name[256]) {
+    static const char between[] = "  <  ";
+    char other[256], *outer = strstr(name, between);
+    if (app->bands.by != OWNER_BY_STACK || !outer)
+        return;
+    size_t inner = (size_t)(outer - name) + sizeof between - 1;
+    for (int i = 1; i < app->bands.count; i++)
+        if (i != band && strncmp(app_band_name(app, i, other), name, inner) == 0) {
+            memmove(name, outer + 2, strlen(outer + 2) + 1);
+            return;
+        }
+    *outer = '\0';
+}
+
 /* The topmost band first, as in the picture; bands that are never there are left out. */
 static void draw_bands_rows(struct legend *l, int bottom) {
     struct app *app = l->app;
@@ -103,12 +118,14 @@ static void draw_bands_rows(struct legend *l, int bottom) {
         uint64_t outside = i == CATEGORY_OUTSIDE ? app_context(app) : 0;
         if (a + (b_known ? b : 0) + outside == 0)
             continue;
-        char share[LABEL_BYTES], name[256];
+        char share[LABEL_BYTES], buffer[256], name[256];
         if (app->isolated == i)
             draw_rect(l->list, l->x, l->y, l->right - l->x, l->row, app_theme(app)->raised);
         l->band_y[i] = l->y;
         draw_swatch(l, i);
-        draw_row(l, app_band_name(app, i, name), app_theme(app)->ink, a + outside,
+        snprintf(name, sizeof name, "%.255s", app_band_name(app, i, buffer));
+        cut_stack(app, i, name);
+        draw_row(l, name, app_theme(app)->ink, a + outside,
                  compares(app) ? b + app->b.context_bytes * (outside > 0) : 0,
                  outside == 0 ? b_known : app->b.context_bytes > 0,
                  outside > 0 ? NULL : label_share(a, l->a.total, share));

@@ -80,7 +80,7 @@ static void draw_head(struct painter *p) {
     draw_rect(p->list, p->x, p->y - 1, p->right - p->x, 1, theme->line);
 }
 
-/* The parts side by side, as long as their sum's share of the whole. */
+/* The parts side by side, as long as their sum's share of the whole; a single one has the row's colour. */
 static void draw_bar(const struct painter *p, size_t row) {
     uint64_t parts[TABLE_BAR] = {0}, whole = 0;
     if (p->bar <= 0)
@@ -88,7 +88,10 @@ static void draw_bar(const struct painter *p, size_t row) {
     p->ops->bar(p->app, row, parts, &whole);
     int height = app_px(p->app, 9), top = p->y + (p->row - height) / 2;
     double sum = 0;
-    int from = 0;
+    int from = 0, some = 0;
+    for (int i = 0; i < TABLE_BAR; i++)
+        some += parts[i] > 0;
+    uint32_t only = some == 1 && p->ops->swatch ? p->ops->swatch(p->app, row) : 0;
     for (int i = 0; i < TABLE_BAR && whole > 0; i++) {
         if (parts[i] == 0)
             continue;
@@ -96,7 +99,7 @@ static void draw_bar(const struct painter *p, size_t row) {
         int to = (int)(sum / (double)whole * p->bar + 0.5);
         to = to > p->bar ? p->bar : to > from ? to : from + 1;
         draw_rect(p->list, p->bar_x + from, top, to - from, height,
-                  app_band(p->app, (enum category)i).color);
+                  only ? only : app_band(p->app, (enum category)i).color);
         from = to;
     }
 }
