@@ -212,7 +212,8 @@ TEST(any_size_and_any_timeline_can_be_drawn) {
             s.app = app_create(&options, all[i], all[(i + 1) % COUNT], &err);
             assert_non_null(s.app);
             play(&s,
-                 "key p\nkey w\nkey w\nmove 150 120\nkey x\nkey w\nkey W\nkey ]\nkey Space\n"
+                 "key p\nkey w\nkey w\nmove 150 120\nkey x\nkey w\nkey W\nkey Alt+C\nkey ]\nkey "
+                 "Space\n"
                  "tick 100ms\nwheel 30 30 -3\n",
                  NULL);
             assert_ok(app_frame(s.app, &list, &err), err);
