@@ -247,6 +247,20 @@ static void scan_arguments(lua_State *L, struct host *host, lua_Debug *ar, struc
     }
 }
 
+/* A function with `...` runs above its arguments, which lie between its register and its frame; its
+ * results come back to that register. How many registers that is. */
+static uint32_t vararg_shift(lua_State *L, lua_Debug *ar) {
+    uint32_t extra = 0;
+    lua_getinfo(L, "u", ar);
+    if (!ar->isvararg)
+        return 0;
+    while (lua_getlocal(L, ar, -(int)extra - 1)) {
+        lua_pop(L, 1);
+        extra++;
+    }
+    return extra + ar->nparams + 1;
+}
+
 /* Rebound, or shadowed by a later local of the same name. A name out of scope keeps what it held:
  * Python's names outlive their block. */
 static bool is_stale(const struct frame *frame, const struct holding *h) {
@@ -431,6 +445,8 @@ static void on_call(lua_State *L, lua_Debug *ar, struct host *host, bool is_c, b
     if (!lua_caller)
         return;
     caller = &names->frames.at[caller_index]; /* the array may have moved */
+    if (scan && !is_c)
+        caller->slots -= vararg_shift(L, ar);
     settle_floats(L, host, scan ? &caller_ar : NULL, caller, callee);
     if (!scan)
         return;

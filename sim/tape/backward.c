@@ -112,22 +112,23 @@ static void count_dependencies(struct tape *tape, struct engine_run *engine, str
     }
 }
 
-/* Adds `gradient` (owned) into the buffer of a node's output. */
-static void buffer_add(struct tape *tape, struct tensor **buffer, struct tensor *gradient) {
+/* Adds *gradient (owned) into the buffer of a node's output, or moves it there. What was added goes
+ * with the node's other results (InputBuffer::add moves from it only into an empty buffer). */
+static void buffer_add(struct tape *tape, struct tensor **buffer, struct tensor **gradient) {
     struct tensor *old = *buffer;
     if (!old) {
-        *buffer = gradient;
+        *buffer = *gradient;
+        *gradient = NULL;
         return;
     }
     bool in_place =
         old->refs == 1 && old->storage->refs == 1 && !old->is_view && tensor_is_dense(old);
     if (in_place) {
-        aten_add_(tape, old, gradient);
+        aten_add_(tape, old, *gradient);
     } else {
-        *buffer = aten_add(tape, old, gradient);
+        *buffer = aten_add(tape, old, *gradient);
         tensor_unref(tape, old);
     }
-    tensor_unref(tape, gradient);
 }
 
 /* A gradient is stolen when it has the leaf's layout (accumulate_grad.h, obeys_layout_contract). */
@@ -235,15 +236,15 @@ static void run_node(struct tape *tape, struct engine_run *engine, struct node *
     }
     for (unsigned i = 0; i < node->edge_count; i++) {
         struct node *next = node->edges[i].node;
-        if (!next) {
-            tensor_unref(tape, out[i]);
+        if (!next)
             continue;
-        }
         if (out[i])
-            buffer_add(tape, &next->buffers[node->edges[i].input_nr], out[i]);
+            buffer_add(tape, &next->buffers[node->edges[i].input_nr], &out[i]);
         if (--next->dependencies == 0)
             heap_push(tape, engine, next);
     }
+    for (unsigned i = 0; i < node->edge_count; i++)
+        tensor_unref(tape, out[i]);
     if (out != few)
         xfree(out);
 }

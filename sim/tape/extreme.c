@@ -48,11 +48,11 @@ static void run_clamp_(struct tape *tape, struct op_call *call) {
 
 /* ---- two tensors ---- */
 
-/* masked_fill(where(self == other, grad / 2, grad), self > other, 0) for each, self's first; what
+/* masked_fill(where(self == other, grad / 2, grad), self > other, 0) for each, other's first; what
  * stands right in the formula is made first. saved: [0] other, [1] self */
 static void backward_choice(struct tape *tape, struct node *node, struct tensor **grads,
                             struct tensor **out) {
-    for (unsigned i = 0; i < 2; i++) {
+    for (unsigned i = 2; i-- > 0;) {
         if (!node_wants(node, i))
             continue;
         struct tensor *loses = compare(tape, "gt", node->saved[1], node->saved[0]);

@@ -151,8 +151,11 @@ static void backward_fused(struct tape *tape, struct node *node, struct tensor *
     tensor_unref(tape, grad);
 }
 
-/* batch_norm_backward_reduce, then batch_norm_backward_elemt. args: [0] whether in training */
-static void backward_in_two(struct tape *tape, struct node *node, struct tensor **out) {
+/* batch_norm_backward_reduce, then batch_norm_backward_elemt. The sums over rows of channels are made
+ * for the input's gradient, by the kernels for channels that move fastest in both tensors in any
+ * case. args: [0] whether in training */
+static void backward_in_two(struct tape *tape, struct node *node, struct tensor *grad,
+                            struct tensor **out) {
     struct tensor *input = node->saved[0], *weight = node->saved[1], *sums[2] = {NULL, NULL},
                   *invstd = NULL;
     struct shape channels = {.ndim = 1, .size = {input->shape.size[1]}};
@@ -160,11 +163,12 @@ static void backward_in_two(struct tape *tape, struct node *node, struct tensor 
                             ones */
         invstd = tape_new(tape, DTYPE_FLOAT32, &channels);
     if (node->args[0] || node_wants(node, 1) || node_wants(node, 2)) {
-        for (unsigned i = 0; i < 2; i++)
+        bool by_rows = is_channels_fastest(input) && is_channels_fastest(grad);
+        for (unsigned i = 0; i < 2 && (by_rows || node_wants(node, 0)); i++)
             sums[i] = tape_new(tape, DTYPE_FLOAT32, &channels);
         for (unsigned i = 1; i < 3 && weight; i++)
             out[i] = tape_new(tape, weight->dtype, &channels);
-        struct staging s = stage(tape, input, 2);
+        struct staging s = by_rows ? stage(tape, input, 2) : (struct staging){NULL, NULL};
         own_kernel(tape, "batch_norm_backward_reduce", input, 2);
         unstage(tape, s);
     }
@@ -190,7 +194,7 @@ static void backward_own(struct tape *tape, struct node *node, struct tensor **g
     if (reduces && node_wants(node, 0) && !is_channels_fastest(node->saved[0]))
         backward_fused(tape, node, grads, out);
     else
-        backward_in_two(tape, node, out);
+        backward_in_two(tape, node, grads[0], out);
 }
 
 static const struct backward_op own_backward = {"NativeBatchNormBackward0", backward_own};

@@ -2,16 +2,18 @@
  * input is cast first, but for fp16 to fp32, which the kernel does itself. */
 #include "op.h"
 
-/* _softmax_backward_data: the gradient, and while it runs grad * output. args: [0] the input's type
+/* _softmax_backward_data: the gradient, and while it runs grad * output, contiguous. args: [0] the input's type
  */
 static void backward_softmax(struct tape *tape, struct node *node, struct tensor **grads,
                              struct tensor **out) {
     struct tensor *in[2] = {grads[0], node->saved[0]};
     out[0] = tape_new(tape, (enum dtype)node->args[0], &grads[0]->shape);
     struct tensor *product = elementwise(tape, "mul", grads[0]->dtype, in, 2);
+    struct tensor *rows = aten_contiguous(tape, product);
     tape_kernel(tape, "softmax_backward", 2 * (uint64_t)shape_numel(&grads[0]->shape),
                 tensor_nbytes(product) + tensor_nbytes(in[1]) + tensor_nbytes(out[0]),
                 grads[0]->dtype);
+    tensor_unref(tape, rows);
     tensor_unref(tape, product);
 }
 
@@ -33,8 +35,11 @@ static struct tensor *softmax(struct tape *tape, struct tensor *t, enum dtype dt
     bool in_kernel = t->dtype == DTYPE_FLOAT16 && dtype == DTYPE_FLOAT32;
     struct tensor *input = in_kernel ? tensor_ref(t) : aten_to(tape, t, dtype);
     struct node *node = node_create(tape, backward, &input, 1, 1);
-    struct tensor *contiguous = aten_contiguous(tape, input);
     struct tensor *out = tape_new(tape, dtype, &t->shape);
+    bool recording = tape->grad_enabled;
+    tape->grad_enabled = false; /* the copy is the kernel's own */
+    struct tensor *contiguous = aten_contiguous(tape, input);
+    tape->grad_enabled = recording;
     tape_kernel(tape, name, 5 * (uint64_t)shape_numel(&t->shape),
                 tensor_nbytes(input) + tensor_nbytes(out), dtype);
     tensor_unref(tape, contiguous);
