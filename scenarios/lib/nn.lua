@@ -289,4 +289,6 @@ function nn.Sequential:forward(input)
   return input
 end
 
+use "nn_layers"(nn)
+
 return nn
