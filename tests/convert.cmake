@@ -1,6 +1,7 @@
 # `.vrt` files and the other formats that are written: unit tests; every recording to and fro; what Python makes of them.
 vs_test(vrt USES trace PRIVATE PkgConfig::ZLIB)
 vs_test(vrt_cut USES source trace)
+vs_test(vrt_tail USES trace)
 vs_test(writers USES trace_write trace)
 vs_test(json_import USES trace_write trace)
 add_executable(convert_all convert/convert_all.c)

@@ -211,6 +211,7 @@ static bool finish(struct capture_build *b, const struct capture_records *record
 static bool take_all(struct capture_build *b, struct capture_records *records) {
     b->tl->has |= TIMELINE_HAS_TIME | TIMELINE_HAS_ADDRESS | TIMELINE_HAS_BLOCK_BYTES |
                   TIMELINE_HAS_REQUESTED | TIMELINE_HAS_STREAM | TIMELINE_HAS_HISTORY;
+    records->dropped = 0;
     if (!take_first(b, records))
         return false;
     find_host(b, records);

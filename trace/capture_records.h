@@ -37,7 +37,8 @@ void capture_records_fini(struct capture_records *records);
 /* The payload of one block. False: BAD_INPUT or HOST_MEMORY. */
 bool capture_records_add(struct capture_records *records, const uint8_t *bytes, size_t length,
                          struct error *err);
-/* Into an empty timeline; sorts them. False: BAD_INPUT, LIMIT or HOST_MEMORY. */
+/* All of them into an empty timeline; sorts them. More may be added after it, and all be built again. False:
+ * BAD_INPUT, LIMIT or HOST_MEMORY. */
 bool capture_records_build(struct capture_records *records, struct timeline *tl, struct error *err);
 
 #endif

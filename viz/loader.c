@@ -13,6 +13,7 @@
 #include "text.h"
 #include "timeline.h"
 #include "view_options.h"
+#include "vrt_tail.h"
 #include "what_if.h"
 #include "xalloc.h"
 
@@ -26,6 +27,8 @@ struct loader {
     char *files[VIEW_FILES_MAX];
     int file_count;
     bool replay;
+    struct vrt_tail **tails;
+    bool grown[VIEW_FILES_MAX];
     pthread_t thread;
     /* shared with the thread while it runs */
     atomic_bool finished, cancelled;
@@ -71,11 +74,54 @@ static bool read_replay(struct loader *l, struct source_options *options, struct
     return ok;
 }
 
+/* What has grown, from where it was read up to. What cannot be read so is read as ever, which says why. */
+static bool read_on(struct loader *l, int file, const struct source_options *options) {
+    struct error ignored = {0};
+    struct vrt_tail **tail = l->tails ? &l->tails[file] : NULL;
+    if (!tail || !l->grown[file])
+        return false;
+    if (!*tail)
+        *tail = vrt_tail_open(l->files[file], options->max_memory_bytes, &ignored);
+    if (*tail)
+        l->loaded.timelines[file] = vrt_tail_read(*tail, on_progress, l, &ignored);
+    if (l->loaded.timelines[file])
+        return true;
+    vrt_tail_close(*tail);
+    *tail = NULL;
+    return false;
+}
+
+/* A recording that has not come to its first events is an empty one to somebody who watches it. */
+static bool has_only_begun(struct loader *l, int file, const struct source_options *options,
+                           struct error *err) {
+    struct error ignored = {0};
+    bool watched = l->tails && err->code == ERROR_BAD_INPUT;
+    struct vrt_tail *tail =
+        watched ? vrt_tail_open(l->files[file], options->max_memory_bytes, &ignored) : NULL;
+    struct timeline *tl = tail ? vrt_tail_read(tail, on_progress, l, &ignored) : NULL;
+    bool empty = tl && !vrt_tail_has_ended(tail) && tl->events.count == 0 && tl->blocks.count == 0;
+    vrt_tail_close(tail);
+    if (!empty) {
+        timeline_destroy(tl);
+        return false;
+    }
+    l->loaded.timelines[file] = tl;
+    *err = (struct error){0};
+    return true;
+}
+
+static bool read_trace(struct loader *l, int file, const struct source_options *options,
+                       struct error *err) {
+    return read_on(l, file, options) ||
+           source_open(l->files[file], options, &l->loaded.timelines[file], err) ||
+           has_only_begun(l, file, options, err);
+}
+
 /* A scenario keeps its parameters; of a trace only the timeline is wanted. */
 static bool read_first(struct loader *l, const struct source_options *options, struct error *err) {
     struct source_result result;
     if (!source_is_scenario(l->files[0]))
-        return source_open(l->files[0], options, &l->loaded.timelines[0], err);
+        return read_trace(l, 0, options, err);
     if (!source_run(l->files[0], options, &result, err))
         return false;
     l->loaded.timelines[0] = result.timeline;
@@ -112,7 +158,7 @@ static bool read_files(struct loader *l, struct error *err) {
     if (!read_first(l, &options, err) || !name_first(l, err))
         return false;
     for (l->file = 1; l->file < l->file_count; l->file++)
-        if (!source_open(l->files[l->file], &options, &l->loaded.timelines[l->file], err))
+        if (!read_trace(l, l->file, &options, err))
             return false;
     return true;
 }
@@ -125,11 +171,21 @@ static bool set_rows(struct loader *l, struct error *err) {
     return l->loaded.count < 3 || app_set_rows(l->loaded.app, all, (size_t)l->loaded.count, err);
 }
 
+static bool has_grown(const struct loader *l) {
+    for (int i = 0; i < l->file_count; i++)
+        if (l->grown[i])
+            return true;
+    return false;
+}
+
+/* What grows is shown again and again: its indexes are built here, not beside each picture. */
 static bool make_app(struct loader *l, struct error *err) {
     const struct timeline *second = l->behind ? l->behind : l->loaded.timelines[1];
     l->loaded.count = l->kept ? l->kept->count : l->replay ? 2 : l->file_count;
     l->loaded.second = 1;
     l->loaded.app = app_create(&l->options->app, l->loaded.timelines[0], second, err);
+    if (l->loaded.app && has_grown(l))
+        app_build(l->loaded.app);
     return l->loaded.app && (again_tell(&l->loaded) || error_host_memory(err)) && set_rows(l, err);
 }
 
@@ -179,6 +235,8 @@ struct loader *loader_start(const struct load *what, struct error *err) {
     l->kept = what->kept;
     l->file_count = what->file_count;
     l->replay = what->replay;
+    l->tails = what->tails;
+    memcpy(l->grown, what->grown, sizeof l->grown);
     if (copy_texts(l, what) && pthread_create(&l->thread, NULL, run, l) == 0)
         return l;
     error_host_memory(err);

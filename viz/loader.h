@@ -17,6 +17,7 @@ struct app;
 struct error;
 struct loader;
 struct timeline;
+struct vrt_tail;
 
 struct loaded {
     struct timeline *timelines[VIEW_FILES_MAX];
@@ -37,6 +38,10 @@ struct load {
     const char *named;             /* stands behind its title; NULL: nothing */
     const struct timeline *behind; /* the second; NULL: none */
     const struct loaded *kept;     /* the other files; `behind` and they stay whose they are */
+    /* (optional) one a file: those that have grown since the last time are read on where that ended. The
+     * thread's until it is done; it opens and closes them. NULL: all are read from the beginning */
+    struct vrt_tail **tails;
+    bool grown[VIEW_FILES_MAX];
 };
 
 /* NULL: no thread or no memory. Texts are copied; options and `behind` must outlive it. */

@@ -14,6 +14,7 @@
 #include "sdl_window.h"
 #include "timeline.h"
 #include "view_options.h"
+#include "vrt_tail.h"
 #include "xalloc.h"
 
 enum {
@@ -22,14 +23,16 @@ enum {
     PATIENCE_MS = 120, /* for a file so small that no progress need be shown */
     /* a file that goes on changing is read all the same, so often that reading takes a quarter of the
      * time at most */
-    GROWING_MS = 800,
-    GROWING_PART = 4
+    GROWING_MS = 400,
+    GROWING_PART = 4,
+    PREPARE_MS = 300 /* for what would be seen to come in, before a run that has grown is shown */
 };
 
 /* What a file looks like from outside. */
 struct stamp {
     long long size, seconds;
     long nanoseconds;
+    unsigned long long inode;
 };
 
 struct files {
@@ -49,6 +52,10 @@ struct session {
     bool same, quiet; /* what it reads: the same files again, and unasked */
     bool again;       /* or another run of the first */
     struct stamp read[VIEW_FILES_MAX], seen[VIEW_FILES_MAX];
+    struct vrt_tail *tails[VIEW_FILES_MAX]; /* the loader's while there is one */
+    bool grown;         /* what it reads are files that have grown, and no more */
+    struct loaded next; /* such a run, before it is shown; no app: none */
+    uint64_t next_ms;   /* since when */
     uint64_t looked_ms, started_ms, took_ms; /* the latter two: of the last reading */
 };
 
@@ -80,11 +87,18 @@ static struct stamp stamp_of(const char *path) {
     struct stat s;
     if (stat(path, &s) != 0 || !S_ISREG(s.st_mode))
         return (struct stamp){0};
-    return (struct stamp){(long long)s.st_size, (long long)s.st_mtim.tv_sec, s.st_mtim.tv_nsec};
+    return (struct stamp){(long long)s.st_size, (long long)s.st_mtim.tv_sec, s.st_mtim.tv_nsec,
+                          (unsigned long long)s.st_ino};
 }
 
 static bool same_stamp(const struct stamp *a, const struct stamp *b) {
-    return a->size == b->size && a->seconds == b->seconds && a->nanoseconds == b->nanoseconds;
+    return a->size == b->size && a->seconds == b->seconds && a->nanoseconds == b->nanoseconds &&
+           a->inode == b->inode;
+}
+
+/* Of what was read: written on, for all that can be seen from outside. */
+static bool has_grown(const struct stamp *read, const struct stamp *now) {
+    return read->inode == now->inode && read->size > 0 && now->size >= read->size;
 }
 
 static void tell(struct session *s, enum app_notice_kind kind, const char *text) {
@@ -95,10 +109,11 @@ static void tell(struct session *s, enum app_notice_kind kind, const char *text)
     app_set_notice(s->shown.app, &notice);
 }
 
-/* What is still being read is given up. */
+/* What is still being read, or was read and is not shown yet, is given up. */
 static void give_up(struct session *s) {
     struct loaded dropped = {0};
     struct error ignored = {0};
+    loaded_fini(&s->next);
     if (!s->loader)
         return;
     loader_cancel(s->loader);
@@ -107,19 +122,40 @@ static void give_up(struct session *s) {
     s->loader = NULL;
 }
 
+/* Files of which one was followed by another are followed no more. */
+static void forget_tails(struct session *s, const bool *kept) {
+    for (int i = 0; i < VIEW_FILES_MAX; i++)
+        if (!kept || !kept[i]) {
+            vrt_tail_close(s->tails[i]);
+            s->tails[i] = NULL;
+        }
+}
+
+/* Which of the files may be read on from where they were read up to; a replay reads them otherwise. */
+static void look_for_growth(struct session *s, bool quiet, struct load *what) {
+    s->grown = quiet && !s->files.replay;
+    for (int i = 0; i < s->files.count; i++) {
+        struct stamp now = stamp_of(s->files.path[i]);
+        what->grown[i] = quiet && !s->files.replay && has_grown(&s->read[i], &now);
+        s->grown = s->grown && (what->grown[i] || same_stamp(&s->read[i], &now));
+        s->read[i] = s->seen[i] = now;
+    }
+    forget_tails(s, what->grown);
+    what->tails = s->tails;
+}
+
 /* Reads session->files. */
 static bool start(struct session *s, bool same, bool quiet, struct error *err) {
     give_up(s);
-    for (int i = 0; i < s->files.count; i++)
-        s->read[i] = s->seen[i] = stamp_of(s->files.path[i]);
     s->started_ms = now_ms();
     s->same = same;
     s->quiet = quiet;
     s->again = false;
-    const struct load what = {.options = s->options,
-                              .files = (const char *const *)s->files.path,
-                              .file_count = s->files.count,
-                              .replay = s->files.replay};
+    struct load what = {.options = s->options,
+                        .files = (const char *const *)s->files.path,
+                        .file_count = s->files.count,
+                        .replay = s->files.replay};
+    look_for_growth(s, same && quiet, &what);
     s->loader = loader_start(&what, err);
     return s->loader != NULL;
 }
@@ -211,8 +247,14 @@ static bool begin(struct session *s, struct loaded *loaded, struct error *err) {
     return true;
 }
 
+static enum app_adoption adoption(const struct session *s) {
+    return !s->same                            ? ADOPT_OTHER_FILES
+           : s->grown && s->quiet && !s->again ? ADOPT_GROWN_FILES
+                                               : ADOPT_SAME_FILES;
+}
+
 static bool show(struct session *s, struct loaded *loaded, struct error *err) {
-    app_adopt(loaded->app, s->shown.app, s->same);
+    app_adopt(loaded->app, s->shown.app, adoption(s));
     if (!s->has_run && !begin(s, loaded, err)) {
         loaded_fini(loaded);
         return false;
@@ -286,6 +328,7 @@ void session_destroy(struct session *s) {
         return;
     window_destroy(s->window);
     give_up(s);
+    forget_tails(s, NULL);
     loaded_fini(&s->shown);
     files_fini(&s->files);
     xfree(s);
@@ -310,6 +353,17 @@ static bool fail(struct session *s, const struct error *failed, struct error *er
     return true;
 }
 
+/* A run that has grown is shown once it has all that is seen of it, and no drag is cut short: what is shown
+ * meanwhile is nearly the same, and nothing flickers. */
+static bool look_at_next(struct session *s, struct error *err) {
+    bool ready = app_prepare(s->next.app) || now_ms() - s->next_ms >= PREPARE_MS;
+    if (!ready || app_is_dragged(s->shown.app))
+        return true;
+    struct loaded loaded = s->next;
+    memset(&s->next, 0, sizeof s->next);
+    return show(s, &loaded, err);
+}
+
 static bool look_at_loader(struct session *s, struct error *err) {
     uint64_t done, total;
     if (!loader_progress(s->loader, &done, &total)) {
@@ -322,9 +376,19 @@ static bool look_at_loader(struct session *s, struct error *err) {
     bool good = loader_take(s->loader, &loaded, &failed);
     s->loader = NULL;
     s->took_ms = now_ms() - s->started_ms;
+    for (int i = 0; i < s->files.count; i++)
+        if (s->tails[i] && vrt_tail_has_ended(s->tails[i])) {
+            vrt_tail_close(s->tails[i]);
+            s->tails[i] = NULL;
+        }
     if (!good)
         return fail(s, &failed, err);
-    return show(s, &loaded, err);
+    if (adoption(s) != ADOPT_GROWN_FILES || !s->window)
+        return show(s, &loaded, err);
+    s->next = loaded;
+    s->next_ms = now_ms();
+    app_adopt(s->next.app, s->shown.app, ADOPT_GROWN_FILES);
+    return true;
 }
 
 /* Read again once a change has come to rest, or has gone on for long. */
@@ -345,7 +409,7 @@ static void look_at_files(struct session *s) {
 
 static int wait_of(const struct session *s) {
     int wait = window_wait_ms(s->window);
-    int most = s->loader ? PROGRESS_MS : LOOK_MS;
+    int most = s->next.app ? 1 : s->loader ? PROGRESS_MS : LOOK_MS;
     return wait < most ? wait : most;
 }
 
@@ -354,6 +418,8 @@ bool session_step(struct session *s, int wait_ms, struct error *err) {
         return false;
     if (s->loader)
         return look_at_loader(s, err);
+    if (s->next.app)
+        return look_at_next(s, err);
     if (now_ms() - s->looked_ms >= LOOK_MS)
         look_at_files(s);
     return true;
@@ -384,5 +450,12 @@ struct window *session_window(struct session *s) {
 }
 
 bool session_is_loading(const struct session *s) {
-    return s->loader != NULL;
+    return s->loader != NULL || s->next.app != NULL;
+}
+
+uint64_t session_bytes_followed(const struct session *s) {
+    uint64_t bytes = 0;
+    for (int i = 0; i < s->files.count && !s->loader; i++)
+        bytes += s->tails[i] ? vrt_tail_bytes_read(s->tails[i]) : 0;
+    return bytes;
 }

@@ -7,6 +7,7 @@
 #define SESSION_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct app;
 struct error;
@@ -36,5 +37,7 @@ bool session_run(struct session *session, struct error *err);
 struct app *session_app(struct session *session); /* of now: each reading makes another */
 struct window *session_window(struct session *session);
 bool session_is_loading(const struct session *session);
+/* Read of files that grow since it was seen that they do; 0 while a loader has them. */
+uint64_t session_bytes_followed(const struct session *session);
 
 #endif

@@ -177,7 +177,8 @@ struct timeline {
     uint32_t first_warning;  /* string */
 };
 
-struct timeline *timeline_create(void); /* NULL: host memory exhausted */
+struct timeline *timeline_create(void);                    /* NULL: host memory exhausted */
+struct timeline *timeline_copy(const struct timeline *tl); /* equal in all; NULL: likewise */
 void timeline_destroy(struct timeline *tl);
 size_t timeline_bytes(const struct timeline *tl); /* of host memory */
 

@@ -82,29 +82,40 @@ static inline void large_free(struct large *l) {
     l->alive[at] = l->alive[--l->count];
 }
 
+static inline void large_start(struct large *l, uint32_t live) {
+    *l =
+        (struct large){.f = fixture_start("large"), .alive = malloc((live + 1) * sizeof *l->alive)};
+    fixture_need(l->alive != NULL);
+    l->f.tl->has &= ~(uint32_t)TIMELINE_HAS_SEGMENTS;
+    large_words(l);
+}
+
+/* Up to `end` events, as one phase; about half of `live` blocks come and go with a phase. */
+static inline void large_phase(struct large *l, bool backward, uint32_t end, uint32_t live) {
+    uint32_t most = backward ? live : live / 2;
+    fixture_begin(&l->f, backward ? "backward" : "forward");
+    while (l->f.tl->events.count + 1 < end) {
+        l->f.time_ns += fixture_random_below(&l->f, 3000);
+        if (l->count == 0 || (l->count < most && fixture_random_below(&l->f, 100) < 55))
+            large_alloc(l);
+        else
+            large_free(l);
+    }
+    fixture_end(&l->f);
+}
+
+static inline struct timeline *large_end(struct large *l) {
+    free(l->alive);
+    return l->f.tl;
+}
+
 /* `events` of them, `live` blocks alive after the first few. */
 static inline struct timeline *large_timeline(uint32_t events, uint32_t live) {
-    struct large l = {.f = fixture_start("large"), .alive = malloc((live + 1) * sizeof *l.alive)};
-    fixture_need(l.alive != NULL);
-    l.f.tl->has &= ~(uint32_t)TIMELINE_HAS_SEGMENTS;
-    large_words(&l);
-    for (uint32_t done = 0; done < LARGE_PHASES; done++) {
-        uint32_t end = (uint32_t)((uint64_t)events * (done + 1) / LARGE_PHASES);
-        fixture_begin(&l.f, done % 2 ? "backward" : "forward");
-        while (l.f.tl->events.count + 1 < end) {
-            l.f.time_ns += fixture_random_below(&l.f, 3000);
-            /* about half the live ones come and go with a phase */
-            uint32_t most = done % 2 ? live : live / 2;
-            bool take = l.count == 0 || (l.count < most && fixture_random_below(&l.f, 100) < 55);
-            if (take)
-                large_alloc(&l);
-            else
-                large_free(&l);
-        }
-        fixture_end(&l.f);
-    }
-    free(l.alive);
-    return l.f.tl;
+    struct large l;
+    large_start(&l, live);
+    for (uint32_t done = 0; done < LARGE_PHASES; done++)
+        large_phase(&l, done % 2, (uint32_t)((uint64_t)events * (done + 1) / LARGE_PHASES), live);
+    return large_end(&l);
 }
 
 #endif

@@ -4,6 +4,7 @@
 #include <SDL.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "app.h"
@@ -249,6 +250,92 @@ TEST(a_recording_that_is_being_written_is_followed) {
     test_end(&t);
 }
 
+static long long size_of(const char *path) {
+    struct stat s;
+    assert_int_equal(stat(path, &s), 0);
+    return (long long)s.st_size;
+}
+
+/* Whatever was there before is neither read nor decoded again: 40 looks at a file that grows by a fortieth read
+ * little more than the file. What was chosen stays chosen. */
+TEST(only_what_is_new_of_a_growing_recording_is_read) {
+    USE_STATE;
+    struct test t;
+    struct error err = {0};
+    test_start(&t);
+    snprintf(t.a, sizeof t.a, "%s/a.vrt", t.folder);
+    struct fixture f = fixture_start("recorded");
+    struct vrt_out out = {.write = append, .user = fopen(t.a, "wb")};
+    struct vrt_header header = {.producer = VRT_CAPTURE};
+    struct vrt_writer writer;
+    assert_non_null(out.user);
+    assert_ok(vrt_writer_begin(&writer, &out, &header, false, &err), err);
+    grow(&f, &writer, 2000);
+    open_session(&t);
+    press(SDLK_RETURN); /* pins the block of the event at the cursor */
+    for (int i = 0; i < 6; i++)
+        press(SDLK_w);
+    press(SDLK_a);
+    press(SDLK_COMMA);
+    step(&t);
+    uint64_t pin = value(&t, "pin"), first = value(&t, "view.first"), looks = 0;
+    uint64_t moment = value(&t, "cursor.moment");
+    assert_true(pin < 2000 && first > 0);
+    for (int i = 0; looks < 12; i++) {
+        uint64_t events = value(&t, "events");
+        if (!session_is_loading(t.session))
+            grow(&f, &writer, 100);
+        for (int k = 0; k < 100 && value(&t, "events") == events; k++)
+            step(&t);
+        looks += value(&t, "events") > events;
+        assert_true(i < 400);
+    }
+    until_loaded(&t);
+    uint64_t read = session_bytes_followed(t.session);
+    assert_in_range(read, size_of(t.a) / 2, size_of(t.a) + size_of(t.a) / 4);
+    assert_int_equal(value(&t, "pin"), pin);
+    assert_int_equal(value(&t, "view.first"), first);
+    assert_int_equal(value(&t, "cursor.moment"), moment);
+    assert_ok(vrt_writer_end(&writer, f.tl, &err), err);
+    vrt_writer_fini(&writer);
+    fclose(out.user);
+    /* the end is read: nothing more is expected */
+    for (int i = 0; session_bytes_followed(t.session) > 0 || session_is_loading(t.session); i++) {
+        step(&t);
+        assert_true(i < 4000);
+    }
+    assert_int_equal(value(&t, "events"), f.tl->events.count);
+    timeline_destroy(f.tl);
+    test_end(&t);
+}
+
+/* A window may be opened before anything has happened. */
+TEST(a_recording_that_has_only_begun_is_waited_for) {
+    USE_STATE;
+    struct test t;
+    struct error err = {0};
+    test_start(&t);
+    snprintf(t.a, sizeof t.a, "%s/a.vrt", t.folder);
+    struct fixture f = fixture_start("recorded");
+    struct vrt_out out = {.write = append, .user = fopen(t.a, "wb")};
+    struct vrt_header header = {.producer = VRT_CAPTURE};
+    struct vrt_writer writer;
+    assert_non_null(out.user);
+    assert_ok(vrt_writer_begin(&writer, &out, &header, false, &err), err);
+    open_session(&t);
+    assert_int_equal(value(&t, "events"), 0);
+    grow(&f, &writer, 30);
+    for (int i = 0; value(&t, "events") < 30; i++) {
+        step(&t);
+        assert_true(i < 4000);
+    }
+    assert_int_equal(value(&t, "cursor.moment"), value(&t, "events"));
+    vrt_writer_fini(&writer);
+    fclose(out.user);
+    timeline_destroy(f.tl);
+    test_end(&t);
+}
+
 TEST(what_cannot_be_read_at_first_opens_no_window) {
     USE_STATE;
     struct test t;
@@ -264,4 +351,6 @@ SUITE(cmocka_unit_test(a_file_is_read_and_read_again_in_its_place),
       cmocka_unit_test(a_dropped_file_takes_its_place_unless_it_cannot_be_read),
       cmocka_unit_test(escape_cancels_a_reading), cmocka_unit_test(a_file_that_changes_is_followed),
       cmocka_unit_test(a_recording_that_is_being_written_is_followed),
+      cmocka_unit_test(only_what_is_new_of_a_growing_recording_is_read),
+      cmocka_unit_test(a_recording_that_has_only_begun_is_waited_for),
       cmocka_unit_test(what_cannot_be_read_at_first_opens_no_window))

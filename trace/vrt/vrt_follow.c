@@ -23,6 +23,8 @@ struct vrt_follow {
     uint8_t *bytes;
     size_t capacity;
     size_t checked; /* so many events */
+    uint64_t bytes_read;
+    uint8_t head[VRT_HEADER_BYTES]; /* of the file, once there was more */
 };
 
 struct vrt_follow *vrt_follow_open(const char *path, size_t max_bytes, struct error *err) {
@@ -77,6 +79,7 @@ static ssize_t read_on(struct vrt_follow *f, struct error *err) {
         if (n == 0)
             break;
         used += (size_t)n;
+        f->bytes_read += (uint64_t)n;
     }
     return (ssize_t)used;
 }
@@ -104,15 +107,32 @@ static bool check(struct vrt_follow *f, struct error *err) {
     return timeline_check(f->tl, err) || error_wrap(err, "%s: the file lies", f->path);
 }
 
+/* A file that is written over keeps its name and may be longer than before. */
+static bool is_the_same(struct vrt_follow *f, struct error *err) {
+    uint8_t head[VRT_HEADER_BYTES];
+    if (f->reader.offset == 0)
+        return true;
+    ssize_t n = pread(f->file, head, sizeof head, 0);
+    f->bytes_read += n > 0 ? (uint64_t)n : 0;
+    return (n == (ssize_t)sizeof head && memcmp(head, f->head, sizeof head) == 0) ||
+           error_set(err, ERROR_BAD_INPUT, "%s: another file than before", f->path);
+}
+
+static void keep_head(struct vrt_follow *f, size_t got) {
+    if (f->reader.offset == 0 && got >= sizeof f->head)
+        memcpy(f->head, f->bytes, sizeof f->head);
+}
+
 bool vrt_follow_more(struct vrt_follow *f, bool *more, struct error *err) {
     *more = false;
-    if (f->capacity == 0 && !grow(f, err))
+    if ((f->capacity == 0 && !grow(f, err)) || !is_the_same(f, err))
         return false;
     for (;;) {
         uint64_t before = f->reader.offset;
         ssize_t got = read_on(f, err);
         if (got < 0)
             return false;
+        keep_head(f, (size_t)got);
         f->reader.damaged_at = VRT_UNKNOWN;
         if (!vrt_reader_take(&f->reader, f->bytes, (size_t)got, err))
             return error_wrap(err, "%s", f->path);
@@ -137,6 +157,26 @@ const struct timeline *vrt_follow_timeline(const struct vrt_follow *f) {
 
 uint64_t vrt_follow_offset(const struct vrt_follow *f) {
     return f->reader.offset;
+}
+
+uint64_t vrt_follow_bytes_read(const struct vrt_follow *f) {
+    return f->bytes_read;
+}
+
+uint64_t vrt_follow_records(const struct vrt_follow *f) {
+    return f->reader.records;
+}
+
+uint64_t vrt_follow_lost_bytes(const struct vrt_follow *f) {
+    return f->reader.lost_bytes;
+}
+
+void vrt_follow_take_records(struct vrt_follow *f,
+                             bool (*take)(void *records, const uint8_t *bytes, size_t length,
+                                          struct error *err),
+                             void *records) {
+    f->reader.take_records = take;
+    f->reader.records_user = records;
 }
 
 bool vrt_follow_has_ended(const struct vrt_follow *f) {

@@ -304,6 +304,10 @@ bool app_is_playing(const struct app *app) {
     return app->playing;
 }
 
+bool app_is_dragged(const struct app *app) {
+    return app->drag != DRAG_NONE;
+}
+
 bool app_wants_quit(const struct app *app) {
     return app->quit;
 }

@@ -52,6 +52,7 @@ void app_use_layers(struct app *app, uint64_t (*clock_ns)(void));
 bool app_is_busy(const struct app *app);  /* ticks have something to do */
 bool app_is_dirty(const struct app *app); /* since the last app_frame */
 bool app_is_playing(const struct app *app);
+bool app_is_dragged(const struct app *app); /* a button is held */
 bool app_wants_quit(const struct app *app);
 
 /* What the window does for the application; each reading clears it. */
@@ -84,8 +85,14 @@ struct app_notice {
 };
 void app_set_notice(struct app *app, const struct app_notice *notice);
 /* Looks as `from` does, whose place it takes in a window; of the same files it shows the same part
- * too. */
-void app_adopt(struct app *app, struct app *from, bool same_files);
+ * too; where these have only grown since, events and blocks have the numbers that they had, and what was singled out
+ * stays so. */
+enum app_adoption { ADOPT_OTHER_FILES, ADOPT_SAME_FILES, ADOPT_GROWN_FILES };
+void app_adopt(struct app *app, struct app *from, enum app_adoption kind);
+/* Beside the window, before it is shown: builds to the end what else would be built while it is shown. */
+void app_build(struct app *app);
+/* After app_adopt, before it is shown: a slice of what would be seen to come in by and by. True: that is all there. */
+bool app_prepare(struct app *app);
 /* A text field has the keyboard: letters are to come as INPUT_TEXT; an input method's window belongs
  * beside the caret, in pixels. */
 bool app_wants_text(const struct app *app, int *x, int *y, int *w, int *h);

@@ -80,10 +80,12 @@ static void rest(struct app *app, uint32_t ms) {
 }
 
 void find_adopt(struct app *app, const struct app *from) {
+    const char *text = from->find.prompts[FIND_SEARCH].text;
+    bool same = app->find.search.active && strcmp(app->find.prompts[FIND_SEARCH].text, text) == 0;
     app->find.field = from->find.field;
     app->find.only = from->find.only;
     memcpy(app->find.prompts, from->find.prompts, sizeof app->find.prompts);
-    if (from->find.search.active)
+    if (from->find.search.active && !same)
         apply(app);
 }
 

@@ -86,6 +86,33 @@ void app_work(struct app *app, uint32_t ms) {
     }
 }
 
+void app_build(struct app *app) {
+    const struct slice s = {app, 0}; /* without a clock there is always time */
+    if (app->clock_ns)
+        return;
+    build(&s, &app->a.streams);
+    if (app->has_b)
+        build(&s, &app->b.streams);
+    if (marks_are_building(app))
+        marks_build(&app->marks, UINT32_MAX);
+}
+
+bool app_prepare(struct app *app) {
+    struct draw_list unseen = {0};
+    struct error ignored = {0}; /* the frame that is seen says so */
+    if (!app->layered || app->layers[0].width == 0) {
+        app_frame(app, &unseen, &ignored);
+        draw_fini(&unseen);
+        app->dirty = true;
+        return !app->layered || app->layers[0].width == 0;
+    }
+    app_work(app, STILL_MS);
+    bool missing = app_bands_are_building(app);
+    for (int i = 0; i < layer_count(app); i++)
+        missing = missing || app->layers[i].missing > 0;
+    return !missing;
+}
+
 void app_use_layers(struct app *app, uint64_t (*clock_ns)(void)) {
     app->layered = true;
     app->clock_ns = clock_ns;
