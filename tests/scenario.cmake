@@ -21,6 +21,7 @@ endif()
 
 vs_test(tensor USES tape)
 vs_test(conv_workspace USES tape)
+vs_test(attention_cudnn USES tape)
 vs_test(backward USES scenario)
 vs_test(ops_table USES tape PRIVATE m)
 vs_test(marks USES scenario)

@@ -16,6 +16,12 @@ static bool set_parameter(struct view_options *o, const char *value, struct erro
     return true;
 }
 
+static bool set_cudnn(struct view_options *o, const char *value, struct error *err) {
+    (void)err;
+    o->source.cudnn = value;
+    return true;
+}
+
 static bool set_framework(struct view_options *o, const char *value, struct error *err) {
     (void)err;
     o->source.framework = value;
@@ -129,6 +135,7 @@ static const struct {
 } options[] = {
     {"--set", "NAME=VALUE", "a parameter of the scenario; may be given again", set_parameter},
     {"--framework", "NAME", "the framework that is modelled", set_framework},
+    {"--cudnn", "VERSION", "another cuDNN than the framework's, or none", set_cudnn},
     {"--device", "NAME", "the card that is modelled", set_device},
     {"--alloc", "SETTINGS", "allocator settings, as PYTORCH_ALLOC_CONF", set_alloc},
     {"--allocator", "NAME", "another allocator than PyTorch's own", set_allocator},

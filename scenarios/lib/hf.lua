@@ -46,6 +46,11 @@ function hf.sdpa_attention_forward(module, query, key, value, attention_mask, dr
     end
   end
   local is_causal = q_length > 1 and not attention_mask and module.is_causal ~= false
+  if is_causal and key:size(2) > q_length then -- the prompt in an empty static cache
+    key = key:narrow(2, 0, q_length)
+    value = value:narrow(2, 0, q_length)
+    position_bias = position_bias and position_bias:narrow(3, 0, q_length)
+  end
   if position_bias then
     attention_mask = create_position_bias_mask(position_bias, attention_mask, is_causal, query, key)
     is_causal = false

@@ -132,6 +132,10 @@ local function sdpa_attention_forward(module, query, key, value, attention_mask)
     end
   end
   local is_causal = q_length > 1 and not attention_mask
+  if is_causal and key:size(2) > q_length then -- the prompt in an empty static cache
+    key = key:narrow(2, 0, q_length)
+    value = value:narrow(2, 0, q_length)
+  end
   local dropout = module.training ~= false and module.attention_dropout or 0.0
   local attn_output =
     torch.scaled_dot_product_attention(query, key, value, attention_mask, is_causal, enable_gqa, dropout)

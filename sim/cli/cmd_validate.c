@@ -10,9 +10,12 @@
 #include "timeline.h"
 #include "validate.h"
 
+/* The newest that attention does not prefer: framework.h. */
+#define CUDNN_NOT_PREFERRED "9.15"
+
 /* What the simulated side stands for. */
 static void write_assumed(const struct cli *cli, const struct source_result *simulated,
-                          struct text *out) {
+                          bool without_cudnn, struct text *out) {
     const char *settings = cli->source.alloc_settings;
     text_format(out, "\nsimulated as %s on %s, %s%s", simulated->framework->name,
                 simulated->device.name, settings ? "settings " : "default settings",
@@ -20,6 +23,10 @@ static void write_assumed(const struct cli *cli, const struct source_result *sim
     if (cli->source.allocator)
         text_format(out, ", allocator %s", cli->source.allocator);
     text_add(out, "\n");
+    if (without_cudnn)
+        text_add(out,
+                 "attention as with a cuDNN up to " CUDNN_NOT_PREFERRED
+                 " (--cudnn " CUDNN_NOT_PREFERRED "): the trace has it through flash attention\n");
 }
 
 static const char *const meanings[] = {
@@ -55,11 +62,12 @@ static void write_meaning(const struct cli *cli, const struct source_result *sim
 }
 
 static int write_result(const struct cli *cli, const struct source_result *simulated,
-                        const struct comparison *comparison, struct error *err) {
+                        const struct comparison *comparison, bool without_cudnn,
+                        struct error *err) {
     struct text out = {0};
     if (cli_reports(cli)) {
         validate_text(comparison, cli->tolerance, &out);
-        write_assumed(cli, simulated, &out);
+        write_assumed(cli, simulated, without_cudnn, &out);
         write_meaning(cli, simulated, comparison, &out);
         if (!cli_write("-", &out, err))
             return cli_fail(err);
@@ -74,17 +82,51 @@ static int write_result(const struct cli *cli, const struct source_result *simul
     return good ? EXIT_FITS : EXIT_NOT;
 }
 
-static int compare(const struct cli *cli, const struct source_result *simulated,
+/* No trace tells which cuDNN was there, and with it whether attention of a card of sm_90 or sm_10x
+ * went through cuDNN or through flash: where the former is not what the trace has and the user did
+ * not say, the latter is tried. False: an error. */
+static bool try_without_cudnn(const struct cli *cli, struct source_result *simulated,
+                              const struct timeline *real, struct comparison *comparison,
+                              bool *taken, struct error *err) {
+    *taken = false;
+    if (cli->source.cudnn || !simulated->cudnn_attention || compare_is_equal(comparison) ||
+        comparison->level != COMPARE_REQUESTS)
+        return true;
+    struct source_options options = cli->source;
+    struct source_result other;
+    struct comparison judged;
+    options.cudnn = CUDNN_NOT_PREFERRED;
+    if (!cli_source_run(cli, cli->files[0], &options, &other, err))
+        return false;
+    if (!compare_find(other.timeline, 0, real, timeline_main_device(real), &judged, err)) {
+        source_result_fini(&other);
+        return false;
+    }
+    *taken = judged.requests_equal > comparison->requests_equal;
+    if (*taken) {
+        struct source_result first = *simulated;
+        struct comparison last = *comparison;
+        *simulated = other;
+        *comparison = judged;
+        other = first;
+        judged = last;
+    }
+    compare_fini(&judged);
+    source_result_fini(&other);
+    return true;
+}
+
+static int compare(const struct cli *cli, struct source_result *simulated,
                    const struct timeline *real) {
     struct error err = {0};
     struct comparison comparison;
+    bool without_cudnn;
     if (!compare_find(simulated->timeline, 0, real, timeline_main_device(real), &comparison, &err))
         return cli_fail(&err);
-    if (!cli->source.allocator && !recorded_place_find(simulated, &comparison, &err)) {
-        compare_fini(&comparison);
-        return cli_fail(&err);
-    }
-    int code = write_result(cli, simulated, &comparison, &err);
+    bool ok = try_without_cudnn(cli, simulated, real, &comparison, &without_cudnn, &err);
+    if (ok && !cli->source.allocator)
+        ok = recorded_place_find(simulated, &comparison, &err);
+    int code = ok ? write_result(cli, simulated, &comparison, without_cudnn, &err) : cli_fail(&err);
     compare_fini(&comparison);
     return code;
 }

@@ -14,6 +14,7 @@ enum option_id {
     OPT_SET,
     OPT_SET_B,
     OPT_FRAMEWORK,
+    OPT_CUDNN,
     OPT_DEVICE,
     OPT_ALLOC,
     OPT_ALLOCATOR,
@@ -63,6 +64,8 @@ static const struct option options[] = {
     {OPT_SET_B, "--set-b", "NAME=VALUE", " compare ", "likewise, of the second one alone"},
     {OPT_FRAMEWORK, "--framework", "NAME", " run render view validate dump replay convert compare ",
      "modelled release (vramsim frameworks)"},
+    {OPT_CUDNN, "--cudnn", "VERSION", " run render view validate dump compare ",
+     "another cuDNN than the release's own, or none: what attention asks it on H100, B200"},
     {OPT_DEVICE, "--device", "NAME[:total=SIZE,context=SIZE]",
      " run render view validate dump replay convert compare ", "the card (vramsim devices)"},
     {OPT_ALLOC, "--alloc", "SETTINGS", " run render view validate dump replay convert compare ",
@@ -261,6 +264,9 @@ static bool apply(struct cli *cli, const struct option *o, const char *value, st
         return add_set_b(cli, value, err);
     case OPT_FRAMEWORK:
         cli->source.framework = value;
+        break;
+    case OPT_CUDNN:
+        cli->source.cudnn = value;
         break;
     case OPT_DEVICE:
         cli->source.device = value;

@@ -58,6 +58,7 @@ static void fill(struct view_args *args, const struct cli *cli, const char *view
     for (size_t i = 0; i < cli->source.set_count; i++)
         add(args, "--set", cli->source.sets[i]);
     add(args, "--framework", cli->source.framework);
+    add(args, "--cudnn", cli->source.cudnn);
     add(args, "--device", cli->source.device);
     add(args, "--alloc", cli->source.alloc_settings);
     add(args, "--allocator", cli->source.allocator);

@@ -3,6 +3,7 @@
  * CublasHandlePool.cpp (workspaces), and recordings of the releases themselves (docs/validation.md). */
 #include "framework.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -31,6 +32,8 @@ static const struct framework rows[] = {
      .alloc_options = OPTIONS_2_11 | ALLOC_OPTION_THROW_ON_OOM | ALLOC_OPTION_EXPANDABLE_RESERVE,
      .alloc_sizes_from_large_segment = true,
      .divisions_rest_after_last = true,
+     .cudnn = 92600,
+     .prefers_cudnn_attention = true,
      .flash_rng_on_device = true,
      .efficient_seed_on_device = true,
      .efficient_takes_gqa = true,
@@ -159,4 +162,26 @@ const struct framework *framework_find(const char *name, struct error *err) {
     }
     error_set(err, ERROR_USAGE, "unknown framework '%s'; known:%s", name, names);
     return NULL;
+}
+
+bool framework_parse_cudnn(const char *text, uint32_t *version, struct error *err) {
+    unsigned part[3] = {0}, count = 0;
+    const char *at = text;
+    if (strcmp(text, "none") == 0) {
+        *version = 0;
+        return true;
+    }
+    while (count < 3 && isdigit((unsigned char)*at)) {
+        for (; isdigit((unsigned char)*at) && part[count] < 100; at++)
+            part[count] = part[count] * 10 + (unsigned)(*at - '0');
+        if (part[count++] > 99 || *at != '.')
+            break;
+        at++;
+    }
+    if (*at || count == 0 || part[0] > 99 || part[1] > 99 || part[2] > 99 || at[-1] == '.')
+        return error_set(err, ERROR_USAGE,
+                         "--cudnn: expected a version such as 9.26 or 9.15.1, or none; found '%s'",
+                         text);
+    *version = part[0] * 10000 + part[1] * 100 + part[2];
+    return true;
 }

@@ -53,6 +53,11 @@ struct framework {
     bool alloc_sizes_from_large_segment;
     /* ... `>` of the rounding list begins after the last key named (2.10 on), else at it */
     bool divisions_rest_after_last;
+    /* cuDNN of the release's wheel on PyPI: 9.26.0 is 92600; 0: not told here */
+    uint32_t cudnn;
+    /* scaled_dot_product_attention asks cuDNN first on sm_90 and sm_10x, where that is newer than 9.15.0
+     * (check_prefer_cudnn_attention of sdp_utils.cpp, 2.13 on). */
+    bool prefers_cudnn_attention;
     /* Flash attention keeps its random state on the device, without dropout too (2.7 on: pull request
      * 146372), else on the host. */
     bool flash_rng_on_device;
@@ -74,6 +79,8 @@ struct framework {
 
 const struct framework *
 framework_row(size_t index); /* NULL after the last; row 0 is the default, the newest */
+/* "9.26", "9.15.1" or "none" as a version: 92600, 91501, 0. */
+bool framework_parse_cudnn(const char *text, uint32_t *version, struct error *err);
 const struct framework *framework_find(const char *name, struct error *err);
 
 #endif

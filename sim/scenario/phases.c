@@ -115,6 +115,12 @@ static int set_cudnn_enabled(lua_State *L) {
     return 0;
 }
 
+/* torch.enable_cudnn_sdp(on): torch.backends.cuda.enable_cudnn_sdp */
+static int enable_cudnn_sdp(lua_State *L) {
+    host_of(L)->tape->cudnn_attention_off = lua_toboolean(L, 1) == 0;
+    return 0;
+}
+
 /* torch.set_cudnn_workspace("estimate" or "none"): whether convolutions ask for what cuDNN may take */
 static int set_cudnn_workspace(lua_State *L) {
     const char *name = luaL_checkstring(L, 1);
@@ -255,6 +261,7 @@ void phases_open(lua_State *L) {
         {"set_default_dtype", set_default_dtype},
         {"set_default_device", set_default_device},
         {"set_cudnn_enabled", set_cudnn_enabled},
+        {"enable_cudnn_sdp", enable_cudnn_sdp},
         {"set_cudnn_workspace", set_cudnn_workspace},
         {"set_grad_enabled", set_grad_enabled},
         {"is_grad_enabled", is_grad_enabled},

@@ -44,6 +44,9 @@ static bool resolve(const struct source_options *options, struct source_result *
         options->framework ? framework_find(options->framework, err) : framework_row(0);
     if (!out->framework)
         return false;
+    out->cudnn = out->framework->cudnn;
+    if (options->cudnn && !framework_parse_cudnn(options->cudnn, &out->cudnn, err))
+        return false;
     if (!device_parse(options->device ? options->device : "A100-80GB", &out->device, err))
         return false;
     const char *settings = options->alloc_settings ? options->alloc_settings : "";
@@ -75,9 +78,11 @@ static bool simulate(const char *path, const struct source_options *options, str
         tape_fini(&tape);
         return error_host_memory(err);
     }
+    tape.cudnn = out->cudnn;
     struct scenario_options scenario = scenario_options_of(options);
     bool ok = scenario_run(path, &scenario, &tape, &out->info, err);
     out->ran_out = tape.status == TAPE_OUT_OF_MEMORY;
+    out->cudnn_attention = tape.cudnn_attention_ran;
     if (ok && tape.caveat && !array_push(&out->info.notes, tape.caveat))
         ok = error_host_memory(err);
     tape_fini(&tape);
@@ -130,7 +135,8 @@ static bool pack(const char *path, const struct source_options *options,
     struct lifetimes lifetimes = {0};
     struct device device = resolved->device;
     struct engine_config first = *config;
-    struct source_result result = {.framework = resolved->framework, .device = device};
+    struct source_result result = {
+        .framework = resolved->framework, .cudnn = resolved->cudnn, .device = device};
     device.total_bytes = UNLIMITED_BYTES;
     first.device = &device;
     first.allocator = &live_sum_ops;
@@ -286,6 +292,7 @@ static bool run_without_device(const char *path, const struct source_options *op
                              .synchronize = ignore_synchronize};
     struct tape tape;
     bool ok = tape_init(&tape, &sink, resolved.framework, &resolved.device);
+    tape.cudnn = resolved.cudnn;
     memset(info, 0, sizeof *info);
     ok = ok ? scenario_run(path, scenario, &tape, info, err) : error_host_memory(err);
     tape_fini(&tape);

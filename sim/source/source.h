@@ -26,6 +26,7 @@ struct source_options {
     const char *framework;      /* NULL: the newest */
     const char *device;         /* NULL: A100-80GB */
     const char *alloc_settings; /* PYTORCH_ALLOC_CONF; NULL: none */
+    const char *cudnn;          /* its version, or "none"; NULL: the framework's */
     const char *allocator;      /* a row of alloc.h's table; NULL: the native one */
     const char *const *sets;    /* "name=value" */
     size_t set_count;
@@ -49,10 +50,12 @@ struct source_result {
     bool is_scenario;
     /* scenarios only */
     const struct framework *framework;
+    uint32_t cudnn; /* version of cuDNN: framework.h */
     struct device device;
     struct alloc_settings settings;
     struct scenario_info info;
     struct alloc_stats stats; /* of the allocator at the end */
+    bool cudnn_attention;     /* attention went through cuDNN */
     double memory_fraction;   /* as the program has set it; 1: not */
     bool ran_out;             /* an out-of-memory that nothing caught ended the run */
     /* traces only */

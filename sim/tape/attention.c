@@ -1,11 +1,19 @@
 /* attention.c: scaled_dot_product_attention: which kernel runs, what it asks for and saves.
  *
- * Order of choice (ATen/native/transformers/cuda/sdp_utils.cpp): flash, memory-efficient, math.
- * cuDNN, which recent versions put first on sm_90 and sm_100, is not modelled (its workspace is its
- * own secret); flash stands in. Shapes: query [b, a, s, d]; key, value [b, kv, t, d]. Sizes and
+ * Order of choice (ATen/native/transformers/cuda/sdp_utils.cpp): cuDNN on sm_90 and sm_10x where the
+ * release and its version of cuDNN do so, flash, memory-efficient, math.
+ * Shapes: query [b, a, s, d]; key, value [b, kv, t, d]. Sizes and
  * order of the requests: flash_api.cpp, attention.cu, attention_backward.cu of 2.15, each compared
  * with recordings (docs/validation.md). */
 #include "attention.h"
+
+/* Versions of cuDNN, 9.15.0 being 91500: from the first above on it is preferred, takes head dims up
+ * to 256; from the last on those of latent attention, 192 and 128 (sdp_utils.cpp). */
+enum {
+    CUDNN_ATTENTION_AFTER = 91500,
+    CUDNN_WIDE_HEADS_AFTER = 92200,
+    CUDNN_LATENT_HEADS_FROM = 91100
+};
 
 /* A boolean mask becomes 0 or -inf in the query's type, once a call (sdp_utils
  * convert_boolean_attn_mask). */
@@ -21,23 +29,82 @@ static struct tensor *additive_mask(struct tape *tape, struct tensor *mask, enum
     return out;
 }
 
-/* check_runtime_disabled_flash and its neighbours: 16-bit types, sm_80 on, head dim up to 256, no
- * mask; sm_86, sm_89 and sm_120 cannot run the backward of head dims 193 to 224. */
-static bool can_flash(const struct tape *tape, const struct tensor *q, const struct tensor *v,
-                      bool mask, bool needs_grad) {
-    uint32_t sm = tape->device->compute_capability;
-    int64_t d = q->shape.size[3];
-    if (mask || !attention_is_half(q->dtype) || sm < 80 || d > 256 || v->shape.size[3] != d)
+/* What the choice of a kernel hangs on. */
+struct attention_call {
+    const struct tensor *q, *k, *v, *mask; /* mask: of the query's type already, or NULL */
+    bool causal, needs_grad;
+    double dropout;
+};
+
+/* check_last_dim_stride_equals_1_dense */
+static bool has_whole_rows(const struct attention_call *c, bool ignore_single) {
+    const struct tensor *in[] = {c->q, c->k, c->v};
+    for (unsigned i = 0; i < 3; i++)
+        if (in[i]->stride[3] != 1 && !(ignore_single && in[i]->shape.size[3] == 1))
+            return false;
+    return true;
+}
+
+/* check_prefer_cudnn_attention */
+static bool prefers_cudnn(const struct tape *tape) {
+    uint32_t major = tape->device->compute_capability / 10;
+    return tape->framework->prefers_cudnn_attention && !tape->cudnn_attention_off &&
+           tape->cudnn > CUDNN_ATTENTION_AFTER && (major == 9 || major == 10);
+}
+
+/* check_cudnn_tensor_shapes, check_cudnn_d256_bprop_head_dim */
+static bool cudnn_takes_heads(const struct tape *tape, const struct attention_call *c) {
+    int64_t d = c->q->shape.size[3], dv = c->v->shape.size[3], limit = 128;
+    bool wide = tape->cudnn > CUDNN_WIDE_HEADS_AFTER;
+    if (wide)
+        limit = 256;
+    else if (tape->cudnn >= CUDNN_LATENT_HEADS_FROM && d == 192 && dv == 128)
+        limit = 192;
+    if (d > limit || dv > limit || d % 8 != 0 || dv % 8 != 0)
         return false;
-    bool small_shared_memory = sm == 86 || sm == 89 || sm == 120;
-    return !(small_shared_memory && needs_grad && d > 192 && d <= 224);
+    return !wide || !c->needs_grad || (d <= 128 && dv <= 128) || (d == 192 && dv == 128) ||
+           (d == 256 && dv == 256);
+}
+
+/* can_use_cudnn_attention */
+static bool can_cudnn(const struct tape *tape, const struct attention_call *c) {
+    enum { LARGEST = 65535 };
+    double sixteenths = c->dropout * 16;
+    if (!prefers_cudnn(tape) || !attention_is_half(c->q->dtype) || !has_whole_rows(c, true))
+        return false;
+    if (c->mask && (c->mask->dtype != c->q->dtype || c->mask->requires_grad))
+        return false;
+    if (sixteenths != (double)(int64_t)sixteenths || c->q->shape.size[0] > LARGEST ||
+        c->q->shape.size[1] > LARGEST)
+        return false;
+    if (c->k->shape.size[2] == 1 || (c->dropout > 0 && c->q->shape.size[2] == 1))
+        return false;
+    return cudnn_takes_heads(tape, c);
+}
+
+/* can_use_flash_attention: 16-bit types, sm_80 on, head dim up to 256, no mask; a causal one of
+ * query and key of one length. sm_86, sm_89 and sm_120 cannot run the backward of head dims 193 to
+ * 224, with dropout up to 256. */
+static bool can_flash(const struct tape *tape, const struct attention_call *c) {
+    uint32_t sm = tape->device->compute_capability;
+    int64_t d = c->q->shape.size[3];
+    if (c->mask || !attention_is_half(c->q->dtype) || sm < 80 || d > 256 ||
+        c->v->shape.size[3] != d || !has_whole_rows(c, true))
+        return false;
+    if (c->causal && c->q->shape.size[2] != c->k->shape.size[2])
+        return false;
+    bool small_shared_memory = (sm >= 86 && sm <= 89) || sm >= 120;
+    bool fits = d <= 192 || (c->dropout == 0 && d > 224);
+    return !small_shared_memory || !c->needs_grad || fits;
 }
 
 /* check_head_dim_size_mem_efficient: rows must be aligned for the kernel's loads: 128 bits with
  * tensor cores. */
-static bool can_efficient(const struct tape *tape, const struct tensor *q, const struct tensor *k,
-                          const struct tensor *v) {
+static bool can_efficient(const struct tape *tape, const struct attention_call *c) {
+    const struct tensor *q = c->q, *k = c->k, *v = c->v;
     uint32_t sm = tape->device->compute_capability;
+    if (!has_whole_rows(c, false))
+        return false;
     if (k->shape.size[1] != q->shape.size[1] && !tape->framework->efficient_takes_gqa)
         return false;
     if (q->dtype == DTYPE_BFLOAT16 && sm < 80)
@@ -82,9 +149,12 @@ static void run_attention(struct tape *tape, struct op_call *call) {
         return;
     }
     mask = mask ? additive_mask(tape, mask, q->dtype) : NULL;
-    if (can_flash(tape, q, v, mask != NULL, needs_grad)) {
+    struct attention_call choice = {q, k, v, mask, causal, needs_grad, call->arg[6].number};
+    if (can_cudnn(tape, &choice)) {
+        out = attention_cudnn(tape, q, k, v, mask, causal, dropout);
+    } else if (can_flash(tape, &choice)) {
         out = attention_flash(tape, q, k, v, dropout);
-    } else if (can_efficient(tape, q, k, v)) {
+    } else if (can_efficient(tape, &choice)) {
         struct attention_sizes z = attention_sizes_of(q, k, v);
         mask = mask ? attention_prepare_bias(tape, mask, &z) : NULL;
         out = attention_efficient(tape, q, k, v, mask, dropout);

@@ -41,6 +41,10 @@ void attention_save(struct tape *tape, struct node *node, struct tensor *const *
 struct tensor *attention_flash(struct tape *tape, struct tensor *q, struct tensor *k,
                                struct tensor *v, bool dropout);
 
+/* attention_cudnn.c. `bias` may be NULL. */
+struct tensor *attention_cudnn(struct tape *tape, struct tensor *q, struct tensor *k,
+                               struct tensor *v, struct tensor *bias, bool causal, bool dropout);
+
 /* attention_efficient.c. `bias` may be NULL; else it has been prepared: padded, seen once a head.
  * Preparing takes it over. */
 struct tensor *attention_prepare_bias(struct tape *tape, struct tensor *bias,

@@ -14,6 +14,7 @@ bool tape_init(struct tape *tape, const struct tape_sink *sink, const struct fra
     memset(tape, 0, sizeof *tape);
     tape->sink = *sink;
     tape->framework = framework;
+    tape->cudnn = framework->cudnn;
     tape->device = device;
     tape->grad_enabled = true;
     tape->default_dtype = DTYPE_FLOAT32;

@@ -132,6 +132,9 @@ struct tape {
     const struct saved_hooks *saved_hooks; /* innermost; NULL: none */
     enum dtype default_dtype;  /* of factories without a dtype; torch.set_default_dtype */
     bool default_host;         /* factories make host tensors; torch.set_default_device("cpu") */
+    uint32_t cudnn;            /* version of cuDNN, the framework's: 9.26.0 is 92600; 0: none */
+    bool cudnn_attention_off;  /* torch.backends.cuda.enable_cudnn_sdp(False) */
+    bool cudnn_attention_ran;  /* attention went through it */
     bool cudnn_disabled;       /* torch.backends.cudnn.enabled = False */
     bool cudnn_workspace_none; /* else estimated: conv_workspace.h */
     const char *caveat;        /* what in the requests is an estimate; NULL: nothing */
