@@ -1,5 +1,6 @@
 /* vramsim_view.c: the program vramsim-view: opens one or two timelines in a window, or runs a
  * script on them. */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -180,10 +181,20 @@ static void remember(const struct keeper *keeper, const struct app *app) {
         tell("not remembered: ", err.text, "");
 }
 
+/* That one of them is not there is worth more than that there is no display. */
+static bool files_are_there(const struct view_options *o, struct error *err) {
+    for (int i = 0; i < o->file_count; i++)
+        if (access(o->files[i], F_OK) != 0)
+            return error_set(err, ERROR_IO_READ, "%s: %s", o->files[i], strerror(errno));
+    return true;
+}
+
 static int run_window(const struct view_options *o, struct error *err) {
     struct session *session = NULL;
     struct keeper keeper = {.options = o};
     const struct session_hooks hooks = {&keeper, recall, begin};
+    if (!files_are_there(o, err))
+        return exit_code(err);
     if (!has_display())
         error_set(err, ERROR_IO_WRITE,
                   "no window: there is no display (DISPLAY and WAYLAND_DISPLAY are not set)");

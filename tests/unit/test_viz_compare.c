@@ -314,6 +314,47 @@ TEST(the_open_table_follows_mark_range_and_order) {
     timeline_destroy(a);
 }
 
+static uint64_t no_time(void) {
+    static uint64_t now; /* each look takes longer than a slice */
+    return now += 10000000;
+}
+
+/* A frame sums up no more than it has time for; who copies, exports or asks gets all of it. */
+TEST(a_long_range_is_summed_up_in_slices) {
+    USE_STATE;
+    struct timeline *tl = fixture_random(5, 400000, 300);
+    const struct app_options options = {.width = 900, .height = 600, .embedded_font = true};
+    struct error err = {0};
+    struct draw_list list = {0};
+    struct range_sums want = {0};
+    struct app *app = app_create(&options, tl, NULL, &err);
+    assert_non_null(app);
+    app_use_layers(app, no_time);
+    app_open_tab(app, panes_tab_index(&pane_range));
+    assert_ok(app_frame(app, &list, &err), err);
+    assert_true(app_range_is_building(app) && app_is_busy(app));
+    assert_int_equal(app->range.sums.next, 0);
+    app_work(app, 16);
+    assert_int_equal(app->range.sums.next, 0); /* other things come first, and took all the time */
+    int slices = 0;
+    for (; app_range_is_building(app); slices++)
+        app_build_range(app, 5000);
+    assert_int_equal(slices, 400000 / 5000 + (tl->events.count % 5000 != 0));
+    assert_true(range_sums_read(&want, &app->a, 0, (uint32_t)tl->events.count, app->grouping,
+                                app->language));
+    assert_int_equal(want.rows.count, app->range.sums.rows.count);
+    assert_memory_equal(want.rows.at, app->range.sums.rows.at,
+                        want.rows.count * sizeof *want.rows.at);
+    app->range.valid = false;
+    uint64_t allocated = 0;
+    assert_true(app_query(app, "range.allocated", &allocated));
+    assert_true(allocated == want.total.allocated && app->range.sums.done);
+    range_sums_fini(&want);
+    draw_fini(&list);
+    app_destroy(app);
+    timeline_destroy(tl);
+}
+
 TEST(every_allocation_of_the_tables_may_fail) {
     USE_STATE;
     struct pair p;
@@ -346,4 +387,5 @@ SUITE(cmocka_unit_test(deltas_sum_to_the_difference_of_the_totals_in_every_group
       cmocka_unit_test(items_are_sorted_by_an_order_that_knows_more),
       cmocka_unit_test(tabs_of_differences_and_ranges_are_as_they_were),
       cmocka_unit_test(the_open_table_follows_mark_range_and_order),
+      cmocka_unit_test(a_long_range_is_summed_up_in_slices),
       cmocka_unit_test(every_allocation_of_the_tables_may_fail))

@@ -328,7 +328,24 @@ TEST(phases_are_found_at_the_cursor_and_stepped_through) {
     timeline_destroy(tl);
 }
 
-SUITE(cmocka_unit_test(live_sets_equal_brute_force_oldest_first),
+/* One row that holds all tells nothing. */
+TEST(the_grouping_to_begin_with_is_one_that_is_known) {
+    USE_STATE;
+    struct fixture f = fixture_start("profile");
+    assert_int_equal(owners_default(f.tl), OWNER_BY_MODULE);
+    f.tl->has &= ~(uint32_t)TIMELINE_HAS_OWNER;
+    assert_int_equal(owners_default(f.tl), OWNER_BY_CATEGORY);
+    f.tl->has &= ~(uint32_t)TIMELINE_HAS_CATEGORY;
+    assert_int_equal(owners_default(f.tl), OWNER_BY_CATEGORY);
+    fixture_alloc(&f, 512, CATEGORY_UNKNOWN, "", "aten::mm");
+    assert_int_equal(owners_default(f.tl), OWNER_BY_OP);
+    f.tl->has |= TIMELINE_HAS_STACK;
+    assert_int_equal(owners_default(f.tl), OWNER_BY_STACK);
+    timeline_destroy(f.tl);
+}
+
+SUITE(cmocka_unit_test(the_grouping_to_begin_with_is_one_that_is_known),
+      cmocka_unit_test(live_sets_equal_brute_force_oldest_first),
       cmocka_unit_test(owner_rows_sum_to_the_total_in_every_grouping),
       cmocka_unit_test(a_size_class_goes_up_to_and_with_its_limit),
       cmocka_unit_test(layers_of_one_kind_are_one_row),

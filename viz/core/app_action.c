@@ -134,16 +134,6 @@ static void change_grouping(struct app *app, int by) {
     table->has_selected = false;
 }
 
-void app_open_tab(struct app *app, int tab) {
-    int count = 0;
-    while (panes_tabs[count])
-        count++;
-    app->tab = ((tab % count) + count) % count;
-    app->shown[SPLIT_TABS] = true;
-    app->dirty = true;
-    app_relayout(app);
-}
-
 const struct table_ops *app_table(struct app *app, struct table_state **state) {
     const struct pane_ops *tab = panes_tabs[app->tab]->table ? panes_tabs[app->tab] : &pane_owners;
     if (state)
@@ -421,10 +411,10 @@ void app_act(struct app *app, enum action action) {
         app_next_bands(app, action == ACTION_NEXT_BANDS ? 1 : -1);
         break;
     case ACTION_NEXT_TAB:
-        app_open_tab(app, app->tab + 1);
+        app_next_tab(app, 1);
         break;
     case ACTION_PREVIOUS_TAB:
-        app_open_tab(app, app->tab - 1);
+        app_next_tab(app, -1);
         break;
     case ACTION_CHOOSE:
         choose(app);

@@ -169,6 +169,7 @@ void app_act_compare(struct app *app, enum action action);
 /* Where they first differ, in words; nothing where they do not. */
 void app_copy_divergence(struct app *app, struct text *out);
 void app_open_tab(struct app *app, int tab); /* wraps around */
+void app_next_tab(struct app *app, int by);  /* of those that are offered */
 /* Pins a block (its details, its lifetime) and, when `go`, moves the cursor to its allocation. */
 void app_pin(struct app *app, uint32_t block, bool go);
 /* The first block of the event before the cursor, or the pinned one; SELECTION_NONE. */

@@ -80,6 +80,8 @@ void app_work(struct app *app, uint32_t ms) {
         map_view_build(app, EVENTS);
         app->dirty = true;
     }
+    while (app_range_is_building(app) && has_time(&s))
+        app_build_range(app, EVENTS / 4);
     while (strip_is_building(app) && has_time(&s)) {
         strip_build(app, EVENTS / 4);
         app->dirty = true;
@@ -124,8 +126,8 @@ bool app_is_busy(const struct app *app) {
         return true;
     if (!app->layered)
         return false;
-    bool busy = app_bands_are_building(app) || strip_is_building(app) ||
-                map_view_is_building(app) || marks_are_building(app) ||
+    bool busy = app_bands_are_building(app) || app_range_is_building(app) ||
+                strip_is_building(app) || map_view_is_building(app) || marks_are_building(app) ||
                 is_building(&app->a.streams) || (app->has_b && is_building(&app->b.streams));
     for (int i = 0; i < layer_count(app); i++)
         busy = busy || app->layers[i].missing > 0;

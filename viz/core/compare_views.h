@@ -29,6 +29,8 @@ struct difference_view {
 
 struct range_view {
     struct range_sums sums;
+    bool
+        may_wait; /* a picture of a window, which another follows: a long range is summed up in slices */
     struct range_row rest;
     bool valid;
     struct groups_key key;
@@ -62,6 +64,9 @@ struct icicle_view {
  * the first. False: neither is there. */
 bool app_difference_sides(struct app *app, struct difference_side *then,
                           struct difference_side *now);
+/* The sums of the range, while they are summed up in slices (app_work.c). */
+bool app_range_is_building(const struct app *app);
+void app_build_range(struct app *app, uint32_t events);
 /* The moments of the range, or of the whole run. */
 void app_range_moments(const struct app *app, uint32_t *first, uint32_t *end);
 /* Out of the innermost node of the icicle, where that is the open tab. False: it is not. */

@@ -93,6 +93,8 @@ enum language { LANGUAGE_ENGLISH, LANGUAGE_CHINESE };
     X(FROM_TO, "addresses", "地址范围") \
     X(KEPT_BY, "kept by", "被占住") \
     X(BLOCKS_OF, "blocks", "个块") \
+    X(BLOCK_OF, "block", "个块") \
+    X(ONE_EVENT, "event", "个事件") \
     X(NOTHING_KEEPS, "nothing: a retry gives it back", "无：重试时归还") \
     X(CHEAPEST, "cheapest to free", "最小释放量") \
     X(CATEGORY, "category", "类别") \

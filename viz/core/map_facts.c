@@ -154,7 +154,8 @@ static void draw_keepers(struct facts *f, const struct map_hit *hit) {
         return;
     }
     snprintf(text, sizeof text, "%s %.40s, %s", label_count(pin->blocks, count),
-             app_text(app, TEXT_BLOCKS_OF), label_bytes(pin->live_bytes, bytes));
+             app_text(app, pin->blocks == 1 ? TEXT_BLOCK_OF : TEXT_BLOCKS_OF),
+             label_bytes(pin->live_bytes, bytes));
     add(f, TEXT_KEPT_BY, text);
     if (pin->go_blocks > 0 && pin->go_blocks < pin->blocks) { /* pages of a reservation */
         char gain[LABEL_BYTES];

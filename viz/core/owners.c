@@ -26,6 +26,11 @@ enum owner_grouping owners_default(const struct timeline *tl) {
         return OWNER_BY_MODULE;
     if (tl->has & TIMELINE_HAS_STACK)
         return OWNER_BY_STACK;
+    if (tl->has & TIMELINE_HAS_CATEGORY)
+        return OWNER_BY_CATEGORY;
+    for (size_t i = 0; i < tl->blocks.count; i++) /* one category would hold all of it */
+        if (tl->blocks.at[i].op != 0)
+            return OWNER_BY_OP;
     return OWNER_BY_CATEGORY;
 }
 

@@ -47,6 +47,8 @@ const struct rect *panes_tab_place(const struct app *app, const struct pane_ops 
 /* The whole of a tab that is a table. */
 void panes_draw_table(struct app *app, struct draw_list *list, const struct pane_ops *tab);
 int panes_tab_index(const struct pane_ops *tab); /* -1: not a tab */
+/* Has it something to show? Its key opens it all the same, and it says why not. */
+bool panes_tab_is_offered(const struct app *app, int tab);
 /* The topmost pane at a point; NULL: none. */
 const struct pane_ops *panes_at(const struct app *app, int x, int y);
 

@@ -285,7 +285,8 @@ static void draw_head(struct app *app, struct draw_list *list, uint32_t node) {
     full_name(app, node, &text);
     text_format(&text, ":  %s", label_bytes(n->bytes, figure));
     text_format(&text, "  %s", label_share(n->bytes, node_of(app, 0)->bytes, figure));
-    text_format(&text, "  %s %s", label_count(n->count, figure), app_text(app, TEXT_BLOCKS_UNIT));
+    text_format(&text, "  %s %s", label_count(n->count, figure),
+                app_text(app, n->count == 1 ? TEXT_BLOCK_OF : TEXT_BLOCKS_UNIT));
     if (app->icicle.compares)
         text_format(&text, "  %s", label_difference(n->bytes, n->then, figure));
     const char *title = app_text(app, app->icicle.key.kind == ICICLE_STACK ? TEXT_ICICLE_BY_STACK

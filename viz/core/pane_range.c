@@ -42,6 +42,32 @@ static void sort(struct app *app, int column, bool falling) {
     range_sums_sort(&app->range.sums, order_of(column), column == NAME || falling);
 }
 
+enum { AT_ONCE = 1 << 18 }; /* events that a frame has time for */
+
+bool app_range_is_building(const struct app *app) {
+    return app->range.valid && !app->range.sums.done;
+}
+
+void app_build_range(struct app *app, uint32_t events) {
+    struct range_view *view = &app->range;
+    const struct table_state *state = &app->tables[panes_tab_index(&pane_range)];
+    if (view->sums.done)
+        return;
+    view->valid = range_sums_more(&view->sums, events);
+    if (view->sums.done && state->sort_column > 0)
+        sort(app, state->sort_column, state->falling);
+    app->dirty = app->dirty || view->sums.done;
+}
+
+/* Copies, exports and queries want all of it. */
+static bool finish(struct app *app) {
+    const struct range_sums *s = &app->range.sums;
+    bool waits = app->range.may_wait && app->layered && s->end - s->next > AT_ONCE;
+    if (app->range.valid && !waits)
+        app_build_range(app, UINT32_MAX);
+    return app->range.valid;
+}
+
 /* While a range is drawn its sums wait: they walk all of its events. */
 static bool read(struct app *app) {
     struct range_view *view = &app->range;
@@ -50,18 +76,15 @@ static bool read(struct app *app) {
     bool waits = app->drag == DRAG_RANGE && view->valid && view->key.grouping == key.grouping &&
                  view->key.language == key.language;
     if (view->valid && (waits || memcmp(&view->key, &key, sizeof key) == 0))
-        return true;
+        return finish(app);
     view->valid =
-        range_sums_read(&view->sums, &app->a, key.first, key.last, app->grouping, app->language);
+        range_sums_start(&view->sums, &app->a, key.first, key.last, app->grouping, app->language);
     view->key = key;
-    const struct table_state *state = &app->tables[panes_tab_index(&pane_range)];
-    if (state->sort_column > 0)
-        sort(app, state->sort_column, state->falling);
-    return view->valid;
+    return finish(app);
 }
 
 static size_t count(struct app *app) {
-    return app->range.sums.rows.count;
+    return app->range.sums.done ? app->range.sums.rows.count : 0;
 }
 
 static const struct range_row *row_of(struct app *app, size_t row) {
@@ -73,7 +96,7 @@ static size_t rest(struct app *app, size_t first, size_t end) {
     const struct range_sums *s = &app->range.sums;
     struct range_row *sum = &app->range.rest;
     memset(sum, 0, sizeof *sum);
-    for (size_t i = 0; i < s->rows.count; i++) {
+    for (size_t i = 0; i < count(app); i++) {
         const struct range_row *row = &s->rows.at[i];
         if (i >= first && i < end)
             continue;
@@ -141,6 +164,10 @@ static const char *title(struct app *app, char out[TABLE_CELL]) {
         length += snprintf(out + length, TABLE_CELL - (size_t)length, "%.40s %s - %s",
                            app_text(app, TEXT_EVENT), label_count(first, a),
                            label_count(end > 0 ? end - 1 : 0, b));
+    if (!app->range.sums.done) {
+        snprintf(out + length, TABLE_CELL - (size_t)length, ": %.60s", app_text(app, TEXT_READING));
+        return out;
+    }
     snprintf(out + length, TABLE_CELL - (size_t)length, ": %.60s %s",
              app_text(app, TEXT_ALLOCATED_IN), label_bytes(app->range.sums.total.allocated, bytes));
     return out;
@@ -171,7 +198,9 @@ static const struct table_ops table = {.columns = columns,
                                        .sort = sort};
 
 static void draw(struct app *app, struct draw_list *list) {
+    app->range.may_wait = true;
     panes_draw_table(app, list, &pane_range);
+    app->range.may_wait = false;
 }
 
 const struct pane_ops pane_range = {.name = "range",

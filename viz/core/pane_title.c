@@ -99,8 +99,8 @@ static void add_before(const struct app *app, char *line, size_t line_bytes) {
     if (before->blocks.count == 0 || app->a.tl->events.count == 0)
         return;
     snprintf(text, sizeof text, "%s %.40s %.60s (%s)", label_count(before->blocks.count, count),
-             app_text(app, TEXT_BLOCKS_OF), app_text(app, TEXT_BEFORE_START),
-             label_bytes(before->bytes, bytes));
+             app_text(app, before->blocks.count == 1 ? TEXT_BLOCK_OF : TEXT_BLOCKS_OF),
+             app_text(app, TEXT_BEFORE_START), label_bytes(before->bytes, bytes));
     add_part(line, line_bytes, text);
 }
 

@@ -24,6 +24,11 @@ int panes_tab_index(const struct pane_ops *tab) {
     return -1;
 }
 
+bool panes_tab_is_offered(const struct app *app, int tab) {
+    return panes_tabs[tab] != &pane_parameters || app->parameters.rows.count > 0 ||
+           (app->tab == tab && app->shown[SPLIT_TABS]);
+}
+
 const struct rect *panes_tab_place(const struct app *app, const struct pane_ops *tab) {
     static const struct rect closed = {0, 0, 0, 0};
     return panes_tabs[app->tab] == tab ? &app->layout.tab : &closed;

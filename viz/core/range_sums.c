@@ -97,19 +97,46 @@ static bool read_event(const struct reading *r, uint32_t index) {
     return true;
 }
 
-bool range_sums_read(struct range_sums *s, struct track *track, uint32_t first, uint32_t end,
-                     enum owner_grouping grouping, enum language language) {
+static bool give_up(struct range_sums *s) {
+    array_clear(&s->rows);
+    memset(&s->total, 0, sizeof s->total);
+    s->done = true;
+    return false;
+}
+
+bool range_sums_start(struct range_sums *s, struct track *track, uint32_t first, uint32_t end,
+                      enum owner_grouping grouping, enum language language) {
     const struct reading r = {s, track, first, end};
     array_clear(&s->rows);
     memset(&s->total, 0, sizeof s->total);
-    bool read =
-        block_groups_start(&s->groups, grouping, language, &track->owners, NULL) && read_start(&r);
-    for (uint32_t i = first; read && i < end; i++)
-        read = read_event(&r, i);
-    if (!read)
-        array_clear(&s->rows);
+    s->track = track;
+    s->next = first;
+    s->end = end;
+    s->done = false;
+    return (block_groups_start(&s->groups, grouping, language, &track->owners, NULL) &&
+            read_start(&r)) ||
+           give_up(s);
+}
+
+bool range_sums_more(struct range_sums *s, uint32_t events) {
+    const struct reading r = {s, s->track, s->next, s->end};
+    if (s->done)
+        return true;
+    uint32_t end = s->end - s->next > events ? s->next + events : s->end;
+    for (; s->next < end; s->next++)
+        if (!read_event(&r, s->next))
+            return give_up(s);
+    if (s->next < s->end)
+        return true;
+    s->done = true;
     range_sums_sort(s, RANGE_BY_ALLOCATED, true);
-    return read;
+    return true;
+}
+
+bool range_sums_read(struct range_sums *s, struct track *track, uint32_t first, uint32_t end,
+                     enum owner_grouping grouping, enum language language) {
+    return range_sums_start(s, track, first, end, grouping, language) &&
+           range_sums_more(s, UINT32_MAX);
 }
 
 void range_sums_fini(struct range_sums *s) {

@@ -31,10 +31,20 @@ struct range_sums {
     struct block_groups groups;
     ARRAY(struct range_row) rows;
     struct range_row total; /* its group means nothing */
+    bool done;
+    /* private */
+    struct track *track;
+    uint32_t next, end; /* events to be looked at */
 };
 
-/* The events first .. end - 1, which lead from moment `first` to moment `end`. By allocated bytes.
- * False: host memory; no rows then. */
+/* The events first .. end - 1, which lead from moment `first` to moment `end`; begins. False: host memory; no
+ * rows then. */
+bool range_sums_start(struct range_sums *sums, struct track *track, uint32_t first, uint32_t end,
+                      enum owner_grouping grouping, enum language language);
+/* At most so many events more. When `done` the rows are there, by allocated bytes; before it they mean nothing.
+ * False: host memory; it is then done, without rows. */
+bool range_sums_more(struct range_sums *sums, uint32_t events);
+/* All of it at once. */
 bool range_sums_read(struct range_sums *sums, struct track *track, uint32_t first, uint32_t end,
                      enum owner_grouping grouping, enum language language);
 void range_sums_fini(struct range_sums *sums);

@@ -26,7 +26,7 @@ bool tip_life(struct app *app, uint32_t block, char out[TIP_BYTES]) {
         return false;
     int length =
         snprintf(out, TIP_BYTES, "%s %.80s", label_count(b->free_event - b->alloc_event, figure),
-                 app_text(app, TEXT_EVENTS));
+                 app_text(app, b->free_event - b->alloc_event == 1 ? TEXT_ONE_EVENT : TEXT_EVENTS));
     double ns =
         ruler_position(&time, b->free_event + 1) - ruler_position(&time, b->alloc_event + 1);
     if (time.mode == RULER_TIME && ns >= 0 && length < TIP_BYTES)
