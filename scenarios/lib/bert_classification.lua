@@ -1,5 +1,6 @@
 -- bert_classification.lua: BERT and RoBERTa with a head that classifies, as Transformers 5.24 runs them: one class a
--- sequence (ForSequenceClassification) or a token (ForTokenClassification).
+-- sequence (ForSequenceClassification) or a token (ForTokenClassification), or where an answer begins and ends
+-- (ForQuestionAnswering).
 local nn = use "nn"
 local F = use "functional"
 local bert = use "modeling_bert"
@@ -76,6 +77,29 @@ function TokenClassification:forward(input_ids, labels)
   local logits = self.classifier(sequence_output)
   local loss = F.cross_entropy(logits:view(-1, self.config.labels), labels:view(-1))
   return { loss = loss, logits = logits }
+end
+
+local QuestionAnswering = nn.class()
+bert_classification.ForQuestionAnswering = QuestionAnswering
+function QuestionAnswering:init(config)
+  self.model = bert.Model(config)
+  self.qa_outputs = nn.Linear(config.hidden, config.labels)
+end
+-- positions: those of the start and of the end, one a sequence
+function QuestionAnswering:forward(input_ids, positions)
+  local outputs = self.model(input_ids)
+  local sequence_output = outputs.last_hidden_state
+  local logits = self.qa_outputs(sequence_output)
+  local start_logits, end_logits = logits:split(1, -1)
+  start_logits = start_logits:squeeze(-1):contiguous()
+  end_logits = end_logits:squeeze(-1):contiguous()
+  local ignored_index = start_logits:size(1)
+  local start_positions = positions[1]:clamp(0, ignored_index)
+  local end_positions = positions[2]:clamp(0, ignored_index)
+  local start_loss = F.cross_entropy(start_logits, start_positions)
+  local end_loss = F.cross_entropy(end_logits, end_positions)
+  local total_loss = (start_loss + end_loss) / 2
+  return { loss = total_loss, start_logits = start_logits, end_logits = end_logits }
 end
 
 return bert_classification

@@ -19,7 +19,9 @@ local function bert(family, defaults)
   local is_roberta = family == "Roberta"
   return {
     architecture = family .. "ForMaskedLM",
-    other_architectures = { family .. "ForSequenceClassification", family .. "ForTokenClassification" },
+    other_architectures = {
+      family .. "ForSequenceClassification", family .. "ForTokenClassification", family .. "ForQuestionAnswering",
+    },
     task = "text",
     learned_positions = "max_position_embeddings",
     lora_targets = { "query", "value" },

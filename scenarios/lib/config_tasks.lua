@@ -62,6 +62,11 @@ config_tasks.text = {
   inputs = function(p)
     local input_ids = ids(p.batch, p.seq)
     local head = p.architecture
+    if head:sub(-17) == "QuestionAnswering" then
+      local first = torch.zeros({ p.batch }, torch.int64):as("input", "start_positions")
+      local last = torch.zeros({ p.batch }, torch.int64):as("input", "end_positions")
+      return input_ids, { first, last }
+    end
     if head:sub(-22) == "SequenceClassification" then
       return input_ids, torch.zeros({ p.batch }, torch.int64):as("input", "labels")
     end

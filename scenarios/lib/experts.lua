@@ -6,6 +6,7 @@ local nn = use "nn"
 local routing = use "routing"
 local llama = use "llama"
 local hf = use "hf"
+local F = use "functional"
 local experts = {}
 
 -- Weights of all experts in two tensors.
@@ -100,7 +101,32 @@ local function grouped_mm_experts_forward(self, hidden_states, top_k_index, top_
   return final_hidden_states:to(hidden_states.dtype)
 end
 
-local implementations = { eager = eager_experts_forward, grouped_mm = grouped_mm_experts_forward }
+-- input [S, in], weight [S, out, in]: a product for each row
+local function batched_linear(input, weight)
+  local out = torch.bmm(weight, input:unsqueeze(-1)):squeeze(-1)
+  return out
+end
+
+local function batched_mm_experts_forward(self, hidden_states, top_k_index, top_k_weights)
+  local num_top_k, num_tokens, hidden_dim = top_k_index:size(-1), hidden_states:size(0), hidden_states:size(-1)
+  local selected_hidden_states = F.repeat_interleave(hidden_states, num_top_k, 0)
+  local sample_weights = top_k_weights:reshape(-1)
+  local expert_ids = top_k_index:reshape(-1)
+  local selected_weights = self.gate_up_proj:index(expert_ids)
+  local proj_out = batched_linear(selected_hidden_states, selected_weights)
+  proj_out = apply_gate(self, proj_out)
+  selected_weights = self.down_proj:index(expert_ids)
+  proj_out = batched_linear(proj_out, selected_weights)
+  local weighted_out = proj_out * sample_weights:unsqueeze(-1)
+  local final_hidden_states = weighted_out:view(num_tokens, num_top_k, hidden_dim):sum(1)
+  return final_hidden_states:to(hidden_states.dtype)
+end
+
+local implementations = {
+  eager = eager_experts_forward,
+  grouped_mm = grouped_mm_experts_forward,
+  batched_mm = batched_mm_experts_forward,
+}
 function Experts:forward(...)
   return implementations[self.implementation](self, ...)
 end

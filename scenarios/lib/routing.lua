@@ -3,8 +3,8 @@
 local routing = {}
 
 routing.rows = use("rows").list {
-  { "experts_implementation", "grouped_mm", "mixtures: how a layer's experts run: one grouped product, or a loop over those with tokens",
-    one_of = { "grouped_mm", "eager" } },
+  { "experts_implementation", "grouped_mm", "mixtures: how a layer's experts run: one grouped product, a product a token, or a loop over those with tokens",
+    one_of = { "grouped_mm", "batched_mm", "eager" } },
   { "experts_used", -1, "mixtures: experts that get tokens; -1 = all", min = -1 },
   { "routing", "given", "mixtures: how tokens choose experts: experts_used as given, or drawn: even, skewed (the n-th expert as 1 / n)",
     one_of = { "given", "even", "skewed" } },
