@@ -8,6 +8,7 @@
 #include "conv_workspace.h"
 #include "memory_format.h"
 #include "op.h"
+#include "size.h"
 
 enum { MAX_SPATIAL = 3, MIN_DEPTHWISE_CHANNELS = 32 };
 
@@ -116,36 +117,58 @@ static struct shape output_shape(const struct conv *c, const struct shape *input
     return out;
 }
 
+static int64_t spatial_area(const struct shape *shape) {
+    int64_t area = 1;
+    for (unsigned i = 2; i < shape->ndim; i++)
+        area = size_mul(area, shape->size[i]);
+    return area;
+}
+
+static struct conv_problem describe(const struct conv *c, const struct tensor *x,
+                                    const struct tensor *w, const struct tensor *y) {
+    const struct shape *in = c->transposed ? &y->shape : &x->shape,
+                       *out = c->transposed ? &x->shape : &y->shape;
+    bool flat = c->dims == 2;
+    return (struct conv_problem){.dtype = x->dtype,
+                                 .channels_last = tensor_suggest_format(x) == FORMAT_CHANNELS_LAST,
+                                 .batch = in->size[0],
+                                 .in_channels = in->size[1],
+                                 .out_channels = out->size[1],
+                                 .groups = c->groups,
+                                 .in_area = spatial_area(in),
+                                 .out_area = spatial_area(out),
+                                 .filter_area = spatial_area(&w->shape),
+                                 .out_height = out->size[2],
+                                 .out_width = out->size[3],
+                                 .filter = {w->shape.size[2], w->shape.size[3]},
+                                 .stride = c->stride[c->dims - 1],
+                                 .dilation = c->dilation[c->dims - 1],
+                                 .flat = flat,
+                                 .unit_step = c->stride[0] == 1 && c->stride[1] == 1 &&
+                                              (flat || c->stride[2] == 1),
+                                 .dilated = c->dilation[0] != 1 || c->dilation[1] != 1,
+                                 .transposed = c->transposed};
+}
+
 /* A call of cuDNN: what it asks for, given back when its kernel is under way. `x` and `y`: the images
  * of the forward's input and output, or their gradients. */
 static void cudnn_kernel(struct tape *tape, const char *name, enum conv_pass pass,
                          const struct conv *c, struct tensor *x, struct tensor *w,
                          struct tensor *y) {
     struct tensor *workspace = NULL;
-    struct tensor *in = c->transposed ? y : x, *out = c->transposed ? x : y;
-    bool flat = c->dims == 2;
-    struct conv_problem problem = {
-        .dtype = x->dtype,
-        .channels_last = tensor_suggest_format(x) == FORMAT_CHANNELS_LAST,
-        .plain =
-            flat && c->groups == 1 && c->dilation[0] == 1 && c->dilation[1] == 1 && !c->transposed,
-        .unit_step = c->stride[0] == 1 && c->stride[1] == 1 && (flat || c->stride[2] == 1),
-        .filter = {w->shape.size[2], w->shape.size[3]},
-        .batch = in->shape.size[0],
-        .in_channels = in->shape.size[1],
-        .out_channels = out->shape.size[1],
-        .out_height = out->shape.size[2],
-        .out_width = out->shape.size[3],
-        .input_bytes = tensor_nbytes(in),
-        .weight_bytes = tensor_nbytes(w),
-        .output_bytes = tensor_nbytes(out)};
-    uint64_t bytes =
-        tape->cudnn_workspace_none ? 0 : conv_workspace_estimate(tape->device, &problem, pass);
+    uint64_t bytes = 0;
+    if (!tape->cudnn_workspace_none) {
+        struct conv_problem problem = describe(c, x, w, y);
+        enum conv_pass as = pass == CONV_BACKWARD_WEIGHT || !c->transposed ? pass
+                            : pass == CONV_FORWARD                         ? CONV_BACKWARD_INPUT
+                                                                           : CONV_FORWARD;
+        bytes = conv_workspace_estimate(tape->device, &problem, as);
+    }
     if (bytes > 0) {
         tape->caveat =
-            "workspaces of convolutions are estimated, cuDNN chooses its own: an exact run "
-            "without them is torch.set_cudnn_workspace(\"none\"), in the scenarios here "
-            "--set cudnn_workspace=none";
+            "workspaces of convolutions follow cuDNN 9.26's answers for common layers, for other "
+            "shapes, cards and releases they are estimated: an exact run without them is "
+            "torch.set_cudnn_workspace(\"none\"), in the scenarios here --set cudnn_workspace=none";
         workspace = tape_new_bytes(tape, bytes, CATEGORY_WORKSPACE);
     }
     conv_kernel(tape, name, w, c->transposed ? x : y, x, w, y);

@@ -1,8 +1,9 @@
 /* conv_workspace.h: what a convolution of cuDNN may ask for while it runs.
  *
- * cuDNN chooses its algorithm, and with it the workspace, by heuristics that are not published. So
- * this is an estimate and no fact: never part of a comparison with a recording (a scenario sets
- * torch.set_cudnn_workspace("none") there), and named as an estimate where it is shown. */
+ * What a plan of cuDNN asks for follows from the plan; which plan cuDNN chooses is by heuristics that
+ * are not published (conv_choice.h). So this is an estimate and no fact: never part of a comparison
+ * with a recording that has no workspaces (a scenario sets torch.set_cudnn_workspace("none") there),
+ * and named as an estimate where it is shown. */
 #ifndef CONV_WORKSPACE_H
 #define CONV_WORKSPACE_H
 
@@ -15,14 +16,19 @@ struct device;
 
 enum conv_pass { CONV_FORWARD, CONV_BACKWARD_INPUT, CONV_BACKWARD_WEIGHT };
 
+/* As cuDNN sees it: a transposed convolution's forward is the gradient of another's input, so `in` is
+ * then its result. All sizes are positive. */
 struct conv_problem {
     enum dtype dtype;
     bool channels_last;
-    bool plain;     /* one group, no dilation, not transposed */
-    bool unit_step; /* all strides 1 */
-    int64_t filter[2];
-    int64_t batch, in_channels, out_channels, out_height, out_width;
-    uint64_t input_bytes, weight_bytes, output_bytes;
+    int64_t batch, in_channels, out_channels, groups;
+    int64_t in_area, out_area, filter_area; /* of all spatial dims together */
+    int64_t out_height, out_width, filter[2];
+    int64_t stride, dilation; /* of the last dim */
+    bool flat;                /* two spatial dims */
+    bool unit_step;           /* all strides 1 */
+    bool dilated;
+    bool transposed;
 };
 
 /* Bytes; 0: none. */
