@@ -21,6 +21,7 @@ ninja-build       command:ninja
 pkg-config        command:pkg-config
 liblua5.4-dev     library:lua5.4
 libjansson-dev    library:jansson
+libyajl-dev       library:yajl
 libsqlite3-dev    library:sqlite3
 zlib1g-dev        library:zlib
 libzstd-dev       library:libzstd
@@ -80,7 +81,7 @@ setup_packages() {
         [ -n "$needed" ] || return 0
         setup_say "missing: $needed (names of Debian packages)"
         setup_die "not a Debian or Ubuntu system: install a C17 compiler, cmake 3.25, ninja, pkg-config and the" \
-            "development files of Lua 5.4, Jansson, SQLite, zlib, zstd, libpng; for the viewer SDL2 and FreeType; then start again"
+            "development files of Lua 5.4, Jansson, YAJL, SQLite, zlib, zstd, libpng; for the viewer SDL2 and FreeType; then start again"
     fi
     command="apt-get install --no-install-recommends $all"
     if ! privilege=$(setup_privilege); then

@@ -1,386 +1,231 @@
-/* json_parse.c: see json_parse.h. One walk over the bytes, which are all there: a text is handed out where it lies, unless
- * it has escapes, which are put together in one buffer. */
+/* json_parse.c: see json_parse.h.
+ *
+ * YAJL (2.1) does not look whether memory was to be had. All it takes comes from take() here, which
+ * leaves it by longjmp when there is none; what it held until then is in one list and freed with it. */
 #include "json_parse.h"
 
+#include <setjmp.h>
 #include <string.h>
+#include <yajl/yajl_parse.h>
 
-#include "array.h"
 #include "error.h"
 #include "importer.h"
+#include "xalloc.h"
 
-enum { REPORT_BYTES = 1 << 20 };
+enum { CHUNK_BYTES = 1 << 20, ERROR_CONTEXT = 60 };
 
-struct parse {
-    const struct json_handlers *on;
-    void *context;
-    const uint8_t *begin, *at, *end, *report_at;
-    const struct trace_options *options;
-    struct error *err;
-    size_t limit;          /* bytes of `joined` */
-    ARRAY(uint8_t) joined; /* the text that has escapes */
-    unsigned depth;
-    bool is_object[JSON_DEPTH + 1]; /* of the open containers, the innermost is that of `depth` */
+/* In front of each piece that YAJL holds. */
+struct piece {
+    struct piece *next, *previous;
+    size_t bytes;
 };
 
-static size_t place(const struct parse *p) {
-    return (size_t)(p->at - p->begin);
+struct parse {
+    const struct json_handlers *handlers;
+    void *context;
+    struct error *err;
+    unsigned depth;
+    struct piece pieces; /* a ring; its own is no piece */
+    size_t held, limit;  /* bytes */
+    bool passed_limit;
+    jmp_buf no_memory;
+};
+
+static void link_piece(struct parse *p, struct piece *piece) {
+    piece->next = p->pieces.next;
+    piece->previous = &p->pieces;
+    p->pieces.next->previous = piece;
+    p->pieces.next = piece;
 }
 
-/* What stands at p->at is not what JSON has there. */
-static bool fail(const struct parse *p, const char *expected) {
-    if (p->at >= p->end)
-        return error_set(p->err, ERROR_BAD_INPUT, "the JSON ends in its middle, at byte %zu",
-                         place(p));
-    bool is_shown = *p->at > ' ' && *p->at < 0x7f;
-    return error_set(p->err, ERROR_BAD_INPUT,
-                     is_shown ? "no JSON: %s expected at byte %zu, found '%c'"
-                              : "no JSON: %s expected at byte %zu, found byte 0x%02x",
-                     expected, place(p), *p->at);
+static void unlink_piece(struct piece *piece) {
+    piece->next->previous = piece->previous;
+    piece->previous->next = piece->next;
 }
 
-static bool report(struct parse *p) {
-    const struct trace_options *o = p->options;
-    p->report_at = p->end - p->at > REPORT_BYTES ? p->at + REPORT_BYTES : p->end;
-    if (!o)
-        return true;
-    if (o->passed)
-        o->passed(o->passed_user, place(p));
-    return !o->progress || o->progress(o->user, place(p), (size_t)(p->end - p->begin)) ||
-           error_set(p->err, ERROR_INTERRUPTED, "interrupted");
-}
-
-static void skip_blanks(struct parse *p) {
-    while (p->at < p->end && (*p->at == ' ' || *p->at == '\n' || *p->at == '\r' || *p->at == '\t'))
-        p->at++;
-}
-
-/* --- texts --- */
-
-#define EACH_BYTE(value) (UINT64_MAX / 255 * (value))
-
-/* Of eight bytes: is any of them a quote, a backslash, below a blank or above ASCII? */
-static bool has_special(uint64_t bytes) {
-    uint64_t quote = bytes ^ EACH_BYTE('"'), slash = bytes ^ EACH_BYTE('\\');
-    uint64_t low = (bytes - EACH_BYTE(' ')) | (quote - EACH_BYTE(1)) | (slash - EACH_BYTE(1));
-    return ((low | bytes) & EACH_BYTE(0x80)) != 0;
-}
-
-/* Bytes of the character that begins with this one above ASCII; 0: none does. */
-static size_t length_of(uint8_t first) {
-    return first >> 5 == 0x6 ? 2 : first >> 4 == 0xe ? 3 : first >> 3 == 0x1e ? 4 : 0;
-}
-
-/* To the next quote or backslash. */
-static bool skip_plain(struct parse *p) {
-    for (;;) {
-        uint64_t eight;
-        for (; p->end - p->at >= 8; p->at += 8) {
-            memcpy(&eight, p->at, sizeof eight);
-            if (has_special(eight))
-                break;
-        }
-        while (p->at < p->end && *p->at >= ' ' && *p->at < 0x80 && *p->at != '"' && *p->at != '\\')
-            p->at++;
-        if (p->at < p->end && (*p->at == '"' || *p->at == '\\'))
-            return true;
-        size_t n = p->at < p->end ? length_of(*p->at) : 0;
-        if (n == 0 || (size_t)(p->end - p->at) < n)
-            return fail(p, "a character of UTF-8 or a quote");
-        for (size_t i = 1; i < n; i++)
-            if (p->at[i] >> 6 != 2)
-                return fail(p, "a character of UTF-8");
-        p->at += n;
+static void *take(void *user, void *old, size_t bytes) {
+    struct parse *p = user;
+    struct piece *piece = old ? (struct piece *)old - 1 : NULL;
+    size_t before = piece ? piece->bytes : 0;
+    if (bytes > p->limit || p->held - before > p->limit - bytes) {
+        p->passed_limit = true;
+        longjmp(p->no_memory, 1);
     }
-}
-
-static bool join(struct parse *p, const void *bytes, size_t count) {
-    size_t total = p->joined.count + count;
-    if (total > p->limit)
-        return error_set(p->err, ERROR_LIMIT,
-                         "a value of the JSON takes more than %zu bytes; --max-memory allows more",
-                         p->limit);
-    if (!array_reserve(&p->joined, total))
-        return error_host_memory(p->err);
-    if (count > 0)
-        memcpy(p->joined.at + p->joined.count, bytes, count);
-    p->joined.count = total;
-    return true;
-}
-
-static int hex_of(uint8_t c) {
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* Four hexadecimal digits. */
-static bool read_unit(struct parse *p, uint32_t *unit) {
-    *unit = 0;
-    for (int i = 0; i < 4; i++, p->at++) {
-        int digit = p->at < p->end ? hex_of(*p->at) : -1;
-        if (digit < 0)
-            return fail(p, "four hexadecimal digits");
-        *unit = *unit * 16 + (uint32_t)digit;
+    if (piece)
+        unlink_piece(piece);
+    struct piece *moved = xrealloc(piece, sizeof *piece + bytes);
+    if (!moved) {
+        if (piece)
+            link_piece(p, piece);
+        longjmp(p->no_memory, 1);
     }
-    return true;
+    moved->bytes = bytes;
+    p->held += bytes - before;
+    link_piece(p, moved);
+    return moved + 1;
 }
 
-static size_t put_utf8(uint32_t c, uint8_t out[4]) {
-    if (c < 0x80) {
-        out[0] = (uint8_t)c;
-        return 1;
+static void *take_new(void *user, size_t bytes) {
+    return take(user, NULL, bytes);
+}
+
+static void give_back(void *user, void *old) {
+    struct parse *p = user;
+    if (!old)
+        return;
+    struct piece *piece = (struct piece *)old - 1;
+    unlink_piece(piece);
+    p->held -= piece->bytes;
+    xfree(piece);
+}
+
+static void give_all_back(struct parse *p) {
+    while (p->pieces.next != &p->pieces)
+        give_back(p, p->pieces.next + 1);
+}
+
+/* YAJL's own words have line breaks and an arrow below the place. */
+static bool fail_syntax(yajl_handle h, const uint8_t *chunk, size_t length, size_t before,
+                        struct error *err) {
+    size_t at = before + yajl_get_bytes_consumed(h);
+    unsigned char *words = yajl_get_error(h, 0, chunk, length);
+    char *end = strchr((char *)words, '\n');
+    if (end)
+        *end = '\0';
+    return error_set(err, ERROR_BAD_INPUT, "%.*s near byte %zu", ERROR_CONTEXT, (char *)words, at);
+}
+
+/* Containers are counted on their way to the handlers. */
+static int deeper(struct parse *p) {
+    return ++p->depth <= JSON_DEPTH ||
+           error_set(p->err, ERROR_LIMIT, "JSON nested deeper than %d", JSON_DEPTH);
+}
+
+static int on_null(void *user) {
+    struct parse *p = user;
+    return p->handlers->null(p->context);
+}
+
+static int on_boolean(void *user, int value) {
+    struct parse *p = user;
+    return p->handlers->boolean(p->context, value);
+}
+
+static int on_number(void *user, const char *text, size_t length) {
+    struct parse *p = user;
+    return p->handlers->number(p->context, text, length);
+}
+
+static int on_string(void *user, const unsigned char *text, size_t length) {
+    struct parse *p = user;
+    return p->handlers->string(p->context, text, length);
+}
+
+static int on_key(void *user, const unsigned char *text, size_t length) {
+    struct parse *p = user;
+    return p->handlers->key(p->context, text, length);
+}
+
+static int on_begin_object(void *user) {
+    struct parse *p = user;
+    return deeper(p) && p->handlers->begin_object(p->context);
+}
+
+static int on_begin_array(void *user) {
+    struct parse *p = user;
+    return deeper(p) && p->handlers->begin_array(p->context);
+}
+
+static int on_end_object(void *user) {
+    struct parse *p = user;
+    p->depth--;
+    return p->handlers->end_object(p->context);
+}
+
+static int on_end_array(void *user) {
+    struct parse *p = user;
+    p->depth--;
+    return p->handlers->end_array(p->context);
+}
+
+static const yajl_callbacks callbacks = {.yajl_null = on_null,
+                                         .yajl_boolean = on_boolean,
+                                         .yajl_number = on_number,
+                                         .yajl_string = on_string,
+                                         .yajl_start_map = on_begin_object,
+                                         .yajl_map_key = on_key,
+                                         .yajl_end_map = on_end_object,
+                                         .yajl_start_array = on_begin_array,
+                                         .yajl_end_array = on_end_array};
+
+static bool feed(yajl_handle h, const uint8_t *data, size_t length,
+                 const struct trace_options *options, struct error *err) {
+    for (size_t at = 0; at < length; at += CHUNK_BYTES) {
+        size_t bytes = length - at < CHUNK_BYTES ? length - at : CHUNK_BYTES;
+        if (options && options->progress && !options->progress(options->user, at, length))
+            return error_set(err, ERROR_INTERRUPTED, "interrupted");
+        if (options && options->passed)
+            options->passed(options->passed_user, at);
+        yajl_status status = yajl_parse(h, data + at, bytes);
+        if (status == yajl_status_client_canceled)
+            return false;
+        if (status != yajl_status_ok)
+            return fail_syntax(h, data + at, bytes, at, err);
     }
-    size_t n = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-    for (size_t i = n - 1; i > 0; i--, c >>= 6)
-        out[i] = (uint8_t)(0x80 | (c & 0x3f));
-    out[0] = (uint8_t)((0xf00 >> n & 0xff) | c);
-    return n;
-}
-
-/* Behind "\u". A half of a pair without the other is no character. */
-static bool join_unicode(struct parse *p) {
-    uint32_t c, low;
-    uint8_t out[4];
-    if (!read_unit(p, &c))
+    yajl_status status = yajl_complete_parse(h);
+    if (status == yajl_status_client_canceled)
         return false;
-    bool is_high = c >= 0xd800 && c < 0xdc00;
-    if (is_high && p->end - p->at >= 2 && p->at[0] == '\\' && p->at[1] == 'u') {
-        const uint8_t *before = p->at;
-        p->at += 2;
-        if (!read_unit(p, &low))
-            return false;
-        if (low >= 0xdc00 && low < 0xe000)
-            c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
-        else
-            p->at = before;
+    return status == yajl_status_ok ||
+           error_set(err, ERROR_BAD_INPUT, "the JSON ends in its middle, at byte %zu", length);
+}
+
+static bool parse_all(struct parse *p, const uint8_t *data, size_t length,
+                      const struct trace_options *options, struct error *err) {
+    yajl_alloc_funcs memory = {.malloc = take_new, .realloc = take, .free = give_back, .ctx = p};
+    if (setjmp(p->no_memory)) {
+        give_all_back(p);
+        return p->passed_limit
+                   ? error_set(err, ERROR_LIMIT,
+                               "a value of the JSON takes more than %zu bytes; --max-memory "
+                               "allows more",
+                               p->limit)
+                   : error_host_memory(err);
     }
-    if (c >= 0xd800 && c < 0xe000)
-        c = '?';
-    return join(p, out, put_utf8(c, out));
-}
-
-/* Behind a backslash. */
-static bool join_escape(struct parse *p) {
-    static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
-    if (p->at < p->end && *p->at == 'u') {
-        p->at++;
-        return join_unicode(p);
-    }
-    const char *found = p->at < p->end && *p->at != 0 ? strchr(from, *p->at) : NULL;
-    if (!found)
-        return fail(p, "the letter of an escape");
-    p->at++;
-    return join(p, to + (found - from), 1);
-}
-
-/* At its quote. */
-static bool read_text(struct parse *p, const uint8_t **text, size_t *length) {
-    const uint8_t *from = ++p->at;
-    array_clear(&p->joined);
-    bool is_joined = false;
-    for (;;) {
-        if (!skip_plain(p))
-            return false;
-        bool is_end = *p->at == '"';
-        if (is_end && !is_joined) {
-            *text = from;
-            *length = (size_t)(p->at++ - from);
-            return true;
-        }
-        is_joined = true;
-        if (!join(p, from, (size_t)(p->at - from)))
-            return false;
-        p->at++;
-        if (is_end)
-            break;
-        if (!join_escape(p))
-            return false;
-        from = p->at;
-    }
-    *text = p->joined.count > 0 ? p->joined.at : from;
-    *length = p->joined.count;
-    return true;
-}
-
-/* --- values --- */
-
-static bool is_digit(uint8_t c) {
-    return c >= '0' && c <= '9';
-}
-
-static bool are_digits(const uint8_t eight[8]) {
-    uint64_t v;
-    memcpy(&v, eight, sizeof v);
-    return ((v & EACH_BYTE(0xf0)) | ((v + EACH_BYTE(6)) & EACH_BYTE(0xf0)) >> 4) == EACH_BYTE(0x33);
-}
-
-static bool skip_digits(struct parse *p) {
-    if (p->at >= p->end || !is_digit(*p->at))
-        return fail(p, "a digit");
-    const uint8_t *at = p->at + 1;
-    while (p->end - at >= 8 && are_digits(at))
-        at += 8;
-    while (at < p->end && is_digit(*at))
-        at++;
-    p->at = at;
-    return true;
-}
-
-static bool take_number(struct parse *p) {
-    const uint8_t *from = p->at;
-    p->at += *p->at == '-';
-    bool is_zero = p->at < p->end && *p->at == '0';
-    if (!skip_digits(p))
-        return false;
-    if (is_zero && p->at - from > 1 + (*from == '-'))
-        return error_set(p->err, ERROR_BAD_INPUT,
-                         "no JSON: a number that begins with 0 at byte %zu",
-                         (size_t)(from - p->begin));
-    if (p->at < p->end && *p->at == '.') {
-        p->at++;
-        if (!skip_digits(p))
-            return false;
-    }
-    if (p->at < p->end && (*p->at | 0x20) == 'e') {
-        p->at++;
-        p->at += p->at < p->end && (*p->at == '+' || *p->at == '-');
-        if (!skip_digits(p))
-            return false;
-    }
-    return p->on->number(p->context, (const char *)from, (size_t)(p->at - from));
-}
-
-static bool take_word(struct parse *p, const char *word) {
-    for (; *word; word++, p->at++)
-        if (p->at >= p->end || *p->at != (uint8_t)*word)
-            return fail(p, "true, false or null");
-    return true;
-}
-
-static bool begin_container(struct parse *p, bool is_object) {
-    if (p->depth == JSON_DEPTH)
-        return error_set(p->err, ERROR_LIMIT, "JSON nested deeper than %d", JSON_DEPTH);
-    p->is_object[++p->depth] = is_object;
-    p->at++;
-    return (is_object ? p->on->begin_object : p->on->begin_array)(p->context);
-}
-
-static bool end_container(struct parse *p) {
-    p->at++;
-    return (p->is_object[p->depth--] ? p->on->end_object : p->on->end_array)(p->context);
-}
-
-/* A whole value, or the beginning of a container. */
-static bool take_value(struct parse *p) {
-    const uint8_t *text;
-    size_t length;
-    switch (p->at < p->end ? *p->at : 0) {
-    case '"':
-        return read_text(p, &text, &length) && p->on->string(p->context, text, length);
-    case '{':
-    case '[':
-        return begin_container(p, *p->at == '{');
-    case 't':
-        return take_word(p, "true") && p->on->boolean(p->context, 1);
-    case 'f':
-        return take_word(p, "false") && p->on->boolean(p->context, 0);
-    case 'n':
-        return take_word(p, "null") && p->on->null(p->context);
-    default:
-        if (p->at < p->end && (*p->at == '-' || is_digit(*p->at)))
-            return take_number(p);
-        return fail(p, "a value");
-    }
-}
-
-/* The name of a member and its colon, if this is an object. */
-static bool take_key(struct parse *p) {
-    const uint8_t *text;
-    size_t length;
-    if (!p->is_object[p->depth])
-        return true;
-    if (p->at >= p->end || *p->at != '"')
-        return fail(p, "a name in quotes");
-    if (!read_text(p, &text, &length) || !p->on->key(p->context, text, length))
-        return false;
-    skip_blanks(p);
-    if (p->at >= p->end || *p->at != ':')
-        return fail(p, "a colon");
-    p->at++;
-    skip_blanks(p);
-    return true;
-}
-
-/* What stands behind a value: containers that end, then a comma, unless all has ended. */
-static bool take_ends(struct parse *p) {
-    for (;;) {
-        skip_blanks(p);
-        if (p->depth == 0)
-            return p->at == p->end || fail(p, "the end");
-        if (p->at < p->end && *p->at == (p->is_object[p->depth] ? '}' : ']')) {
-            if (!end_container(p))
-                return false;
-            continue;
-        }
-        if (p->at >= p->end || *p->at != ',')
-            return fail(p, p->is_object[p->depth] ? "a comma or a brace" : "a comma or a bracket");
-        p->at++;
-        skip_blanks(p);
-        return take_key(p);
-    }
-}
-
-static bool parse_all(struct parse *p) {
-    skip_blanks(p);
-    for (;;) {
-        unsigned depth = p->depth;
-        if (p->at >= p->report_at && p->at < p->end && !report(p))
-            return false;
-        if (!take_value(p))
-            return false;
-        bool has_begun = p->depth > depth;
-        if (has_begun) {
-            skip_blanks(p);
-            if (p->at < p->end && *p->at != (p->is_object[p->depth] ? '}' : ']')) {
-                if (!take_key(p))
-                    return false;
-                continue;
-            }
-        }
-        if (!take_ends(p))
-            return false;
-        if (p->depth == 0)
-            return true;
-    }
+    yajl_handle h = yajl_alloc(&callbacks, &memory, p);
+    bool ok = feed(h, data, length, options, err);
+    yajl_free(h);
+    give_all_back(p);
+    return ok;
 }
 
 bool json_parse(const uint8_t *data, size_t length, const struct json_handlers *handlers,
                 void *context, const struct trace_options *options, struct error *err) {
-    struct parse p = {.on = handlers,
-                      .context = context,
-                      .begin = data,
-                      .at = data,
-                      .end = data + length,
-                      .report_at = data,
-                      .options = options,
-                      .err = err,
-                      .limit = SIZE_MAX / 2};
-    if (options && options->max_memory_bytes > 0)
-        p.limit = options->max_memory_bytes;
-    bool ok = parse_all(&p);
-    array_fini(&p.joined);
-    return ok;
+    struct parse p = {.handlers = handlers, .context = context, .err = err};
+    p.pieces.next = p.pieces.previous = &p.pieces;
+    p.limit = options && options->max_memory_bytes ? options->max_memory_bytes : SIZE_MAX / 2;
+    return parse_all(&p, data, length, options, err);
 }
 
 /* --- numbers --- */
+
+#define EACH_BYTE(value) (UINT64_MAX / 255 * (value))
+
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+static bool are_digits(const char eight[8]) {
+    uint64_t v;
+    memcpy(&v, eight, sizeof v);
+    return ((v & EACH_BYTE(0xf0)) | ((v + EACH_BYTE(6)) & EACH_BYTE(0xf0)) >> 4) == EACH_BYTE(0x33);
+}
 
 enum { SAFE_DIGITS = 19 }; /* so many fit whatever they are */
 
 /* Eight digits at once, the first in the lowest byte: pairs, then fours, then all. False: not digits alone. */
 static bool read_eight(const char *text, uint64_t *out) {
     uint64_t v;
-    if (!are_digits((const uint8_t *)text))
+    if (!are_digits(text))
         return false;
     memcpy(&v, text, sizeof v);
     v = (v & EACH_BYTE(0x0f)) * (10 * 256 + 1) >> 8;
@@ -411,7 +256,7 @@ bool json_number_u64(const char *text, size_t length, uint64_t *out) {
 
 bool json_number_i64(const char *text, size_t length, int64_t *out) {
     uint64_t size;
-    if (length == 1 && is_digit((uint8_t)*text)) {
+    if (length == 1 && is_digit(*text)) {
         *out = *text - '0';
         return true;
     }
@@ -424,7 +269,7 @@ bool json_number_i64(const char *text, size_t length, int64_t *out) {
 
 bool json_number_thousandths(const char *text, size_t length, uint64_t *out) {
     size_t whole = 0;
-    while (whole < length && is_digit((uint8_t)text[whole]))
+    while (whole < length && is_digit(text[whole]))
         whole++;
     uint64_t value;
     if (!json_number_u64(text, whole, &value) || value > UINT64_MAX / 1000 - 1)
@@ -434,7 +279,7 @@ bool json_number_thousandths(const char *text, size_t length, uint64_t *out) {
         return false;
     uint64_t unit = 100;
     for (size_t i = whole + 1; i < length; i++, unit /= 10) {
-        if (!is_digit((uint8_t)text[i]))
+        if (!is_digit(text[i]))
             return false;
         value += unit * (uint64_t)(text[i] - '0');
     }

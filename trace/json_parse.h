@@ -1,7 +1,8 @@
-/* json_parse.h: JSON (RFC 8259) as a stream of what stands in it, for files of gigabytes.
+/* json_parse.h: JSON as a stream of what stands in it, for files of gigabytes. By YAJL, which is
+ * named in json_parse.c alone.
  *
  * Nothing is kept of what was read: handlers see each value once. Texts are UTF-8, checked, not
- * ended by NUL, and good during the call only; half a pair of surrogates is '?'. Numbers come as they are written, so that none loses
+ * ended by NUL, and good during the call only. Numbers come as they are written, so that none loses
  * digits; json_number_*() read them. */
 #ifndef JSON_PARSE_H
 #define JSON_PARSE_H

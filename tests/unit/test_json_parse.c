@@ -102,15 +102,13 @@ TEST(escapes_are_characters) {
     USE_STATE;
     struct log log = {0};
     struct error err;
-    assert_ok(
-        parse("[\"\\u0041\\u00e9\\u20ac\\ud83d\\ude00|\\ud83dx|\\ude00|\\/\\b\\f\\r\\t\\\"\\\\|a "
-              "longer text with \xc3\xa9 and a \\u000a\"]",
-              NULL, &log, &err),
-        err);
-    assert_string_equal(
-        text_get(&log.text),
-        "[ A\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80|?x|?|/\b\f\r\t\"\\|a longer text with "
-        "\xc3\xa9 and a \n ] ");
+    assert_ok(parse("[\"\\u0041\\u00e9\\u20ac\\ud83d\\ude00|\\/\\b\\f\\r\\t\\\"\\\\|a "
+                    "longer text with \xc3\xa9 and a \\u000a\"]",
+                    NULL, &log, &err),
+              err);
+    assert_string_equal(text_get(&log.text),
+                        "[ A\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80|/\b\f\r\t\"\\|a longer text with "
+                        "\xc3\xa9 and a \n ] ");
     text_fini(&log.text);
 }
 
