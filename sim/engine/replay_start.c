@@ -141,10 +141,72 @@ static bool measure(struct replay_device *d, struct extents *extents) {
     return true;
 }
 
+/* --- how large they are --- */
+
+#define MOST_RESERVED (UINT64_C(1) << 40) /* of a device: 9/8 of what the largest has is less */
+
+struct places {
+    ARRAY(uint64_t) begins; /* of reservations and plain segments, sorted */
+};
+
+static int by_number(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static bool find_places(const struct replay_device *d, const struct extents *extents,
+                        struct places *places) {
+    const struct timeline *real = d->replay->real;
+    for (size_t i = 0; i < extents->list.count; i++)
+        if (!array_push(&places->begins, extents->list.at[i].low))
+            return false;
+    for (size_t i = 0; i < real->segments.count; i++) {
+        const struct timeline_segment *s = &real->segments.at[i];
+        if (s->device == d->result.device && !s->expandable && s->bytes > 0 &&
+            !array_push(&places->begins, s->address))
+            return false;
+    }
+    if (places->begins.count > 0)
+        qsort(places->begins.at, places->begins.count, sizeof *places->begins.at, by_number);
+    return true;
+}
+
+/* The first at or behind `address`; UINT64_MAX: none. */
+static uint64_t next_place(const struct places *places, uint64_t address) {
+    size_t low = 0, high = places->begins.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (places->begins.at[middle] < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < places->begins.count ? places->begins.at[low] : UINT64_MAX;
+}
+
+/* All are of one size, 9/8 of a device that is not known here: what was ever mapped of one at least, and none reaches into
+ * what lies behind it. The model asks how far a block can grow, so too small a size would change its choices. */
+static bool size_reservations(struct replay_device *d, const struct extents *extents) {
+    struct places places = {0};
+    if (!find_places(d, extents, &places)) {
+        array_fini(&places.begins);
+        return false;
+    }
+    uint64_t bytes = MOST_RESERVED;
+    for (size_t i = 0; i < extents->list.count; i++) {
+        const struct extent *e = &extents->list.at[i];
+        uint64_t room = next_place(&places, e->high) - e->low;
+        bytes = room < bytes ? room : bytes;
+    }
+    array_fini(&places.begins);
+    bytes = bytes / SMALL_PAGE_BYTES * SMALL_PAGE_BYTES;
+    d->reserve_bytes = bytes > extents->most_bytes ? bytes : extents->most_bytes;
+    return true;
+}
+
 bool replay_measure_reservations(struct replay_device *d) {
     struct extents extents = {0};
-    bool ok = measure(d, &extents);
-    d->reserve_bytes = extents.most_bytes;
+    bool ok = measure(d, &extents) && size_reservations(d, &extents);
     extents_fini(&extents);
     return ok;
 }

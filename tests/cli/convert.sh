@@ -21,6 +21,11 @@ vramsim dump timeline mlp_sgd.pickle | cmp - again.txt && echo "the same"
 vramsim convert small.lua -o - --format csv 2>/dev/null | cmp - run.csv && echo "the same"
 vramsim run small.lua --quiet --no-view -o run2.pickle 2>/dev/null
 cmp run.pickle run2.pickle && echo "the same"
+# a snapshot names no card, by which the size of a reservation goes: the replay finds one that does as well
+for scenario in resnet50 gpt2; do
+    vramsim convert "$ROOT/scenarios/$scenario.lua" --alloc expandable_segments:True -o expandable.pickle 2>losses.txt
+    vramsim replay expandable.pickle --no-view | sed -n '1p; /addresses/p'
+done
 for ending in vrt json; do
     vramsim dump timeline run.$ending >again.txt
     vramsim dump timeline small.lua | cmp - again.txt && echo "the same"
