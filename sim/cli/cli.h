@@ -80,9 +80,9 @@ void options_print(const struct command *command);
 /* False: the trace is a snapshot of a state without events, so there is nothing to compare. */
 bool cli_has_history(const char *path, const struct timeline *tl, struct error *err);
 
-/* files.c: before anything is read: false for a folder, or a file that is missing where one of nearly
- * the same name is there, which the error names. */
-bool files_check(const char *const *files, size_t count, struct error *err);
+/* files.c: before anything is read: false for a folder, standard input twice, or a file that is missing where one of
+ * nearly the same name is there, which the error names. */
+bool files_check(const char *const *files, size_t count, bool takes_scenarios, struct error *err);
 /* False where a file is written that is also read, or is written twice: one of the two would be lost. */
 bool files_check_outputs(const struct cli *cli, struct error *err);
 

@@ -2,15 +2,18 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli.h"
+#include "format.h"
 #include "text.h"
 
 enum { PATH_BYTES = 4200, OUTPUT_BYTES = 4000 /* what the library takes */ };
@@ -73,19 +76,19 @@ static bool set_preload(const char *library, struct error *err) {
 }
 
 /* Before the program runs, perhaps for hours: what is said here can be mended at no cost. */
-static bool check_output(const char *path, struct error *err) {
+static bool check_output(const char *option, const char *path, struct error *err) {
     char folder[PATH_BYTES];
     struct stat st;
     if (*path == '\0' || strcmp(path, "-") == 0)
         return error_set(err, ERROR_USAGE,
-                         "capture: -o '%s': a recording is a file; expected a name such as run.vrt",
-                         path);
+                         "capture: %s '%s': a recording is a file; expected a name such as run.vrt",
+                         option, path);
     for (const char *at = strchr(path, '%'); at; at = strchr(at + 2, '%'))
         if (!at[1] || !strchr("hpr%", at[1]))
             return error_set(err, ERROR_USAGE,
-                             "capture: -o %s: '%.2s': known are %%h (host), %%p (process), %%r "
+                             "capture: %s %s: '%.2s': known are %%h (host), %%p (process), %%r "
                              "(RANK), %%%%",
-                             path, at);
+                             option, path, at);
     if (!strchr(path, '%') && stat(path, &st) == 0)
         return error_set(err, ERROR_IO_WRITE,
                          "%s is there already: a recording does not replace a file", path);
@@ -110,10 +113,19 @@ static bool set_output(const char *path, struct error *err) {
     return set("VRAMSIM_OUT", absolute, err);
 }
 
+/* NULL: the library's own name for it. */
+static const char *output_of(const struct cli *cli) {
+    const char *named = getenv("VRAMSIM_OUT");
+    if (cli->output)
+        return cli->output;
+    return named && *named ? named : NULL;
+}
+
 static bool prepare(const struct cli *cli, struct error *err) {
     char library[PATH_BYTES];
     bool calls = cli->capture_calls || !has_cupti();
-    if (cli->output && !check_output(cli->output, err))
+    const char *output = output_of(cli);
+    if (output && !check_output(cli->output ? "-o" : "VRAMSIM_OUT", output, err))
         return false;
     if (!find_library(cli, calls ? "libvramsim-capture-calls.so" : "libvramsim-capture.so", library,
                       err))
@@ -123,29 +135,71 @@ static bool prepare(const struct cli *cli, struct error *err) {
                 "vramsim capture: no libcupti here: what the program's own one, or the CUDA "
                 "runtime's entry points tell\n");
     return set_injection(library, err) && (!calls || set_preload(library, err)) &&
-           (!cli->output || set_output(cli->output, err)) &&
+           (!output || set_output(output, err)) &&
            (!cli->kinds || set("VRAMSIM_KINDS", cli->kinds, err));
 }
 
-static void report(const struct cli *cli, pid_t child) {
-    char path[4096], host[256] = "host";
-    const char *output = cli->output ? cli->output : getenv("VRAMSIM_OUT");
-    struct stat st;
+static void say(const struct text *what) {
+    struct text safe = {0};
+    format_safe(&safe, text_get(what));
+    fprintf(stderr, "vramsim capture: %s\n", safe.failed ? "no memory" : text_get(&safe));
+    text_fini(&safe);
+}
+
+/* The name as the library in a process makes it of the pattern. */
+static void expand(struct text *path, const char *pattern, const char *process) {
+    char host[256] = "host";
+    const char *rank = getenv("RANK");
     gethostname(host, sizeof host - 1);
-    if (output && strchr(output, '%')) {
-        fprintf(stderr, "vramsim capture: what was recorded is in %s\n", output);
-        return;
+    for (; *pattern; pattern++) {
+        char word = *pattern == '%' && pattern[1] ? *++pattern : '\0';
+        if (word == 'h')
+            text_add(path, host);
+        else if (word == 'p')
+            text_add(path, process);
+        else if (word == 'r')
+            text_add(path, rank ? rank : "0");
+        else
+            text_add_bytes(path, pattern, 1);
     }
-    if (output && *output)
-        snprintf(path, sizeof path, "%.4000s", output);
+}
+
+/* Files of that name that have been written since, whatever the process. */
+static size_t count_written(const struct text *any, time_t since) {
+    glob_t found;
+    size_t count = 0;
+    if (glob(text_get(any), 0, NULL, &found) != 0)
+        return 0;
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        struct stat st;
+        count += stat(found.gl_pathv[i], &st) == 0 && st.st_mtime >= since;
+    }
+    globfree(&found);
+    return count;
+}
+
+static void report(const struct cli *cli, pid_t child, time_t since) {
+    const char *output = output_of(cli), *pattern = output ? output : "vramsim.%h.%p.vrt";
+    struct text path = {0}, any = {0}, said = {0};
+    struct stat st;
+    char process[24];
+    snprintf(process, sizeof process, "%ld", (long)child);
+    expand(&path, pattern, process);
+    expand(&any, pattern, "*");
+    size_t written = count_written(&any, since);
+    if (!path.failed && stat(text_get(&path), &st) == 0)
+        text_format(&said, "recorded %s, %lld bytes; vramsim info %s", text_get(&path),
+                    (long long)st.st_size, text_get(&path));
+    else if (written > 0)
+        text_format(&said, "recorded %s, %zu file%s of processes that the program started",
+                    text_get(&any), written, written > 1 ? "s" : "");
     else
-        snprintf(path, sizeof path, "vramsim.%s.%ld.vrt", host, (long)child);
-    if (stat(path, &st) == 0)
-        fprintf(stderr, "vramsim capture: recorded %s, %lld bytes; vramsim info %s\n", path,
-                (long long)st.st_size, path);
-    else
-        fprintf(stderr, "vramsim capture: nothing was recorded: the program did not use CUDA or "
-                        "NVTX, or not in a way that can be seen\n");
+        text_add(&said, "nothing was recorded: the program did not use CUDA or NVTX, or not in a "
+                        "way that can be seen");
+    say(&said);
+    text_fini(&path);
+    text_fini(&any);
+    text_fini(&said);
 }
 
 /* Whoever ends this process by its number means the program. */
@@ -187,6 +241,7 @@ int cmd_capture(struct cli *cli) {
     if (!prepare(cli, &err))
         return cli_fail(&err);
     fflush(NULL);
+    time_t since = time(NULL);
     int told[2];
     if (pipe(told) != 0 || fcntl(told[1], F_SETFD, FD_CLOEXEC) != 0) {
         error_set(&err, ERROR_HOST_MEMORY, "cannot start a process: %s", strerror(errno));
@@ -215,7 +270,7 @@ int cmd_capture(struct cli *cli) {
                   strerror(error));
         cli_fail(&err);
     } else if (!cli->quiet) {
-        report(cli, child);
+        report(cli, child, since);
     }
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }

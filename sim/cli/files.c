@@ -21,23 +21,37 @@ static bool find_meant(const char *path, char *out, size_t size) {
     return false;
 }
 
-static bool check(const char *path, struct error *err) {
+static bool check(const char *path, bool takes_scenarios, struct error *err) {
     struct stat st;
     char meant[256];
-    if (stat(path, &st) == 0)
-        return !S_ISDIR(st.st_mode) ||
-               error_set(err, ERROR_USAGE, "%s: a folder; expected a file, as %s/NAME.lua", path,
-                         path);
+    if (stat(path, &st) == 0) {
+        if (!S_ISDIR(st.st_mode))
+            return true;
+        size_t length = strlen(path);
+        const char *slash = length > 0 && path[length - 1] == '/' ? "" : "/";
+        if (!takes_scenarios)
+            return error_set(err, ERROR_USAGE, "%s: a folder; expected a trace, as %s%sNAME.pickle",
+                             path, path, slash);
+        return error_set(err, ERROR_USAGE,
+                         "%s: a folder; expected a scenario or a trace, as %s%sNAME.lua", path,
+                         path, slash);
+    }
     if (errno != ENOENT || !find_meant(path, meant, sizeof meant))
         return true; /* whoever opens it says why not */
     return error_set(err, ERROR_USAGE, "%s: no such file (did you mean '%s'?)", path, meant);
 }
 
-bool files_check(const char *const *files, size_t count, struct error *err) {
-    for (size_t i = 0; i < count; i++)
-        if (!check(files[i], err))
+bool files_check(const char *const *files, size_t count, bool takes_scenarios, struct error *err) {
+    size_t from_stdin = 0;
+    for (size_t i = 0; i < count; i++) {
+        from_stdin += strcmp(files[i], "-") == 0;
+        if (!check(files[i], takes_scenarios, err))
             return false;
-    return true;
+    }
+    return from_stdin < 2 || error_set(err, ERROR_USAGE,
+                                       "'-' stands %zu times: standard input can be read once; "
+                                       "expected a file for the others",
+                                       from_stdin);
 }
 
 /* --- what is written --- */

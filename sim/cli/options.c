@@ -216,7 +216,7 @@ static bool add_output(struct cli *cli, const char *value, struct error *err) {
 
 static bool check_kinds(const char *list, struct error *err) {
     static const char *const known[] = {"memory", "kernel", "copy", "overhead", "all"};
-    for (const char *at = list; *at; at += *at == ',') {
+    for (const char *at = list;; at++) {
         size_t length = strcspn(at, ","), i = 0;
         while (i < 5 && (strlen(known[i]) != length || memcmp(known[i], at, length) != 0))
             i++;
@@ -226,8 +226,9 @@ static bool check_kinds(const char *list, struct error *err) {
                              "between",
                              list);
         at += length;
+        if (*at == '\0')
+            return true;
     }
-    return true;
 }
 
 static bool check_language(const char *name, struct error *err) {

@@ -62,10 +62,31 @@ static void on_file_limit(int signal_number) {
     (void)signal_number;
 }
 
+/* The words of the command line. */
+static char *const *typed;
+
+/* A message may have lines, a name in it must not: a file's name could pass for a message of its own. */
+static void join_names(char *said) {
+    for (char *const *word = typed; word && *word; word++) {
+        size_t length = strlen(*word);
+        if (!strchr(*word, '\n'))
+            continue;
+        for (char *at = said; (at = strstr(at, *word)) != NULL; at += length)
+            for (size_t i = 0; i < length; i++)
+                at[i] = at[i] == '\n' ? '?' : at[i];
+    }
+}
+
 void cli_tell(const char *said) {
-    struct text safe = {0};
-    format_safe_lines(&safe, said, 0);
-    fprintf(stderr, "vramsim: %s\n", safe.failed ? "no memory" : text_get(&safe));
+    struct text plain = {0}, safe = {0};
+    text_add(&plain, said);
+    if (!plain.failed && plain.at) {
+        join_names(plain.at);
+        format_safe_lines(&safe, text_get(&plain), 0);
+    }
+    bool failed = plain.failed || safe.failed;
+    fprintf(stderr, "vramsim: %s\n", failed ? "no memory" : text_get(&safe));
+    text_fini(&plain);
     text_fini(&safe);
 }
 
@@ -173,7 +194,7 @@ static int run_command(struct cli *cli, const struct command *command, int argc,
         return EXIT_FITS;
     }
     size_t words = command->run == cmd_dump ? 1 : 0; /* the stage, before the file */
-    if (!files_check(cli->files + words, cli->file_count - words, &err) ||
+    if (!files_check(cli->files + words, cli->file_count - words, command->run != cmd_info, &err) ||
         !files_check_outputs(cli, &err))
         return cli_fail(&err);
     return command->run(cli);
@@ -187,7 +208,7 @@ static int unknown_command(const char *word) {
     struct stat st;
     if (stat(word, &st) == 0) {
         const char *const files[] = {word};
-        if (files_check(files, 1, &err))
+        if (files_check(files, 1, true, &err))
             error_set(&err, ERROR_USAGE,
                       "unknown command '%s'; the file of that name: vramsim ./%s", word, word);
         return cli_fail(&err);
@@ -259,6 +280,7 @@ static int run_program(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
+    typed = argv;
     large_pages_for_heap();
     guard_streams();
     return flush_output(run_program(argc, argv));

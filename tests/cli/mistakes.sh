@@ -20,6 +20,12 @@ try dump tape scenarios
 try dump tape llama
 try dump tapes scenarios/llama.lua
 try view llama
+try info scenarios/
+try compare - - </dev/null
+vramsim info "$(printf 'missing\nvramsim: all is well\033[31m.pickle')" 2>&1
+try capture --kinds '' -- true
+try capture --kinds memory, -- true
+VRAMSIM_OUT=README.md try capture -- true
 try validate llama nothing.pickle
 # cards
 run="run scenarios/llama.lua --no-view"

@@ -9,7 +9,7 @@
 #include "importer.h"
 #include "timeline.h"
 #include "timeline_fields.h"
-#include "vrt_format.h"
+#include "vrt_seal.h"
 #include "vrt_write.h"
 
 struct bytes {
@@ -26,31 +26,6 @@ static bool append(void *user, const void *bytes, size_t count, struct error *er
     b->at = moved;
     b->count += count;
     return true;
-}
-
-static void seal(uint8_t *at, size_t size) {
-    struct vrt_crc crc;
-    vrt_crc_init(&crc);
-    if (size < VRT_HEADER_BYTES)
-        return;
-    memcpy(at, VRT_MAGIC, 8);
-    vrt_put32(at + 12, VRT_BYTE_ORDER);
-    size_t header = vrt_get32(at + 8);
-    if (header < VRT_HEADER_BYTES || header > size)
-        return;
-    uint32_t sum = vrt_crc_of(&crc, 0, at, 60);
-    vrt_put32(at + 60, vrt_crc_of(&crc, sum, at + 64, header - 64));
-    size_t block = header;
-    for (uint32_t i = 0; block + VRT_BLOCK_BYTES <= size; i++) {
-        uint64_t stored = vrt_get32(at + block + 4);
-        if (stored > size - block - VRT_BLOCK_BYTES)
-            return;
-        vrt_put32(at + block, VRT_BLOCK_MAGIC);
-        vrt_put32(at + block + 20, i);
-        vrt_put32(at + block + 40, vrt_crc_of(&crc, 0, at + block + VRT_BLOCK_BYTES, stored));
-        vrt_put32(at + block + 44, vrt_crc_of(&crc, 0, at + block, 44));
-        block += VRT_BLOCK_BYTES + vrt_padded(stored);
-    }
 }
 
 static void check_again(const struct timeline *tl) {
@@ -77,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (!copy)
         return 0;
     memcpy(copy, data, size);
-    seal(copy, size);
+    vrt_seal(copy, size);
     if (!trace_import_bytes("fuzz", copy, size, &options, &tl, NULL, &err)) {
         if (err.code == ERROR_NONE || strlen(err.text) == 0)
             abort();
