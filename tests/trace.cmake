@@ -31,7 +31,7 @@ foreach(name pickle snapshot vrt)
 endforeach()
 
 # One program an importer: its bytes reach no other, however the fuzzer changes them.
-foreach(name json profiler memory_timeline smi nsight pprof)
+foreach(name json profiler memory_timeline smi smi_monitor nsight pprof)
   add_executable(replay_${name} fuzz/fuzz_importer.c fuzz/driver.c)
   target_compile_definitions(replay_${name} PRIVATE _POSIX_C_SOURCE=200809L IMPORTER=importer_${name})
   target_link_libraries(replay_${name} PRIVATE vs_trace vs_flags)
@@ -63,3 +63,10 @@ set_source_files_properties(${CMAKE_SOURCE_DIR}/sim/cli/vramsim.c TARGET_DIRECTO
   COMPILE_DEFINITIONS main=vramsim_main COMPILE_OPTIONS -Wno-missing-prototypes)
 target_link_libraries(hostile PRIVATE ${cli_uses})
 set_target_properties(hostile PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+add_test(NAME hostile_files COMMAND hostile -n 6 ${CMAKE_SOURCE_DIR}/scenarios/mlp.lua profiles/mlp_whole.json.zst
+  profiles/mlp_late_2021.json.zst profiles/mlp.timeline.json.zst profiles/mlp.timeline.raw.json.gz profiles/samples.csv
+  profiles/jax.prof snapshots/host_and_pools.pickle.zst traces/pytorch-2.15/mlp_sgd.pickle.zst
+  ../fuzz/corpora/nsight/plain ../fuzz/corpora/vrt/packed ../fuzz/corpora/vrt/capture
+  WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/data)
+set_tests_properties(hostile_files PROPERTIES ENVIRONMENT
+  "VRAMSIM_LIB=${CMAKE_SOURCE_DIR}/scenarios/lib;ASAN_OPTIONS=exitcode=99" TIMEOUT 300)

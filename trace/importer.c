@@ -21,6 +21,7 @@ const struct importer *const importers[] = {&importer_vrt,
                                             &importer_profiler,
                                             &importer_memory_timeline,
                                             &importer_smi,
+                                            &importer_smi_monitor,
                                             &importer_nsight,
                                             &importer_pprof,
                                             NULL};

@@ -50,6 +50,7 @@ bool trace_import_bytes(const char *name, const void *data, size_t length,
                         struct trace_facts *facts, struct error *err);
 
 extern const struct importer importer_snapshot, importer_profiler, importer_memory_timeline,
-    importer_smi, importer_nsight, importer_pprof, importer_vrt, importer_json;
+    importer_smi, importer_smi_monitor, importer_nsight, importer_pprof, importer_vrt,
+    importer_json;
 
 #endif

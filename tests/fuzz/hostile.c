@@ -275,6 +275,7 @@ int main(int argc, char **argv) {
         else
             state = strtoull(optarg, NULL, 10);
     }
+    setvbuf(stdout, NULL, _IOLBF, 0);
     char folder[] = "/tmp/hostile-XXXXXX";
     if (optind + 2 > argc || !mkdtemp(folder))
         return 2;

@@ -75,9 +75,89 @@ TEST(a_head_without_samples_is_refused) {
     assert_non_null(strstr(refuse_text("memory.used [MiB]\n[N/A]\n").text, "no sample"));
 }
 
+/* --format=csv,noheader */
+TEST(without_a_head_columns_are_told_by_what_stands_in_them) {
+    USE_STATE;
+    struct imported in = import_text("2024/05/01 12:00:00.123, 1, NVIDIA A100, 3 MiB, 100 MiB\n"
+                                     "2024/05/01 12:00:01.123, 1, NVIDIA A100, 9 MiB, 100 MiB\n");
+    assert_bytes_equal(figure(&in, "devices", "1", "used_peak"), 9 << 20);
+    assert_bytes_equal(figure(&in, "devices", "1", "total"), 100 << 20);
+    assert_string_equal(timeline_text(in.tl, in.tl->first_warning),
+                        "no head: column 4 is taken for memory.used");
+    imported_fini(&in);
+    in = import_text("100 MiB, 3 MiB, GPU-1\n100 MiB, 9 MiB, GPU-2\n");
+    assert_bytes_equal(figure(&in, "devices", "1", "used_peak"), 9 << 20);
+    imported_fini(&in);
+}
+
+TEST(what_cannot_be_told_without_a_head_is_asked_for) {
+    USE_STATE;
+    static const struct {
+        const char *text, *why;
+    } cases[] = {{"2024/05/01 12:00:00.123, 0, 503, 81920\n", "no value has a unit"},
+                 {"0, 5 MiB, 95 MiB, 100 MiB\n", "which of the sizes"},
+                 {"0, 5 MiB, 100 MiB\n0, 105 MiB, 100 MiB\n", "which of the sizes"},
+                 {"0, 31, 5 MiB\n", "which of the numbers"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct error err = refuse_text(cases[i].text);
+        assert_non_null(strstr(err.text, cases[i].why));
+        assert_non_null(strstr(err.text, "put one before them"));
+    }
+}
+
+static const char dmon[] = "#Date       Time        gpu     fb   bar1   ccpm\n"
+                           "#YYYYMMDD   HH:MM:SS    Idx     MB     MB     MB\n"
+                           " 20240501   12:00:00      0    503      5      0\n"
+                           " 20240501   12:00:00      1      3      5      0\n"
+                           "#Date       Time        gpu     fb   bar1   ccpm\n"
+                           "#YYYYMMDD   HH:MM:SS    Idx     MB     MB     MB\n"
+                           " 20240501   12:00:01      0    700      5      0\n"
+                           " 20240501   12:00:01      1      -      5      0\n";
+
+TEST(dmon_is_a_row_a_device) {
+    USE_STATE;
+    struct imported in = import_text(dmon);
+    assert_bytes_equal(figure(&in, "devices", "0", "used_peak"), UINT64_C(700) << 20);
+    assert_bytes_equal(figure(&in, "devices", "1", "used_peak"), 3 << 20);
+    assert_bytes_equal(figure(&in, NULL, NULL, "skipped"), 1);
+    assert_bytes_equal(in.tl->events.at[0].time_ns, UINT64_C(1714564800000000000));
+    imported_fini(&in);
+    in = import_text("# gpu   fb  bar1\n# Idx   MB    MB\n   0   5   1\n   0   9   1\n");
+    assert_false(in.tl->has & TIMELINE_HAS_TIME);
+    assert_bytes_equal(figure(&in, "devices", "0", "used_peak"), 9 << 20);
+    imported_fini(&in);
+}
+
+TEST(dmon_without_memory_asks_for_it) {
+    USE_STATE;
+    assert_non_null(
+        strstr(refuse_text("# gpu   pwr  gtemp\n# Idx     W      C\n   0  26  42\n").text,
+               "nvidia-smi dmon -s m"));
+}
+
+/* Midnight passes too. */
+TEST(pmon_is_the_sum_of_a_devices_processes) {
+    USE_STATE;
+    struct imported in = import_text("#Time        gpu        pid   type     fb   ccpm    command\n"
+                                     "#HH:MM:SS    Idx          #    C/G     MB     MB    name\n"
+                                     " 23:59:59      0       1234     C    500      0    python\n"
+                                     " 23:59:59      0       1300     C     20      0    python\n"
+                                     " 23:59:59      1          -     -      -      -    -\n"
+                                     " 00:00:00      0       1234     C    600      0    python\n"
+                                     " 00:00:00      1       1300     C      7      0    a b\n");
+    assert_bytes_equal(figure(&in, "devices", "0", "used_first"), UINT64_C(520) << 20);
+    assert_bytes_equal(figure(&in, "devices", "0", "used_last"), UINT64_C(600) << 20);
+    assert_bytes_equal(figure(&in, "devices", "1", "used_first"), 0);
+    assert_bytes_equal(figure(&in, "devices", "1", "used_last"), 7 << 20);
+    assert_bytes_equal(figure(&in, NULL, NULL, "samples"), 4);
+    assert_bytes_equal(array_last(&in.tl->events)->time_ns, UINT64_C(86400) * 1000000000);
+    imported_fini(&in);
+}
+
 TEST(every_failing_allocation_is_handed_up) {
     USE_STATE;
     import_with_failures(two_cards);
+    import_with_failures(dmon);
 }
 
 SUITE(cmocka_unit_test(samples_are_what_the_device_has_in_use),
@@ -85,4 +165,8 @@ SUITE(cmocka_unit_test(samples_are_what_the_device_has_in_use),
       cmocka_unit_test(without_a_time_the_order_is_all),
       cmocka_unit_test(times_are_dates_or_seconds),
       cmocka_unit_test(a_head_without_samples_is_refused),
+      cmocka_unit_test(without_a_head_columns_are_told_by_what_stands_in_them),
+      cmocka_unit_test(what_cannot_be_told_without_a_head_is_asked_for),
+      cmocka_unit_test(dmon_is_a_row_a_device), cmocka_unit_test(dmon_without_memory_asks_for_it),
+      cmocka_unit_test(pmon_is_the_sum_of_a_devices_processes),
       cmocka_unit_test(every_failing_allocation_is_handed_up))
