@@ -48,7 +48,8 @@ endforeach()
 if(Python3_FOUND) # `importers_python.py PROGRAM COUNT SEED [FILE...]` for a longer run
   add_test(NAME importers_python COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/prop/importers_python.py
     $<TARGET_FILE:vramsim> 12 1 ${CMAKE_CURRENT_SOURCE_DIR}/data/traces/memory_timeline_raw.json.gz
-    ${CMAKE_CURRENT_SOURCE_DIR}/data/profiles/mlp.timeline.raw.json.gz)
+    ${CMAKE_CURRENT_SOURCE_DIR}/data/profiles/mlp.timeline.raw.json.gz ${CMAKE_CURRENT_SOURCE_DIR}/data/profiles/mlp_whole.json.zst
+    ${CMAKE_CURRENT_SOURCE_DIR}/data/snapshots ${CMAKE_CURRENT_SOURCE_DIR}/data/traces)
 endif()
 
 # The program's own commands on mutants of real files; `hostile -n MUTANTS -s SEED SCENARIO.lua FILE...` for a longer run.

@@ -47,18 +47,34 @@ def check_pickle(path, facts):
 
 
 def check_perfetto(path, facts):
+    """The Trace Event Format, as far as Perfetto's importer and chrome://tracing need it."""
     trace = json.load(open(path))
-    open_slices = {}
+    assert list(trace) == ["traceEvents", "otherData"]
+    open_slices, named, clocks = {}, set(), {}
     for e in trace["traceEvents"]:
-        assert e["ph"] in "MCBEi" and e["ts"] >= 0
-        if e["ph"] in "BE":
-            open_slices[e["pid"]] = open_slices.get(e["pid"], 0) + (1 if e["ph"] == "B" else -1)
-            assert open_slices[e["pid"]] >= 0
+        assert list(e)[:4] == ["ph", "pid", "tid", "ts"] and e["ph"] in "MCBEi"
+        pid = e["pid"]
+        assert 1 <= pid <= 256 and e["tid"] == pid and e["ts"] >= clocks.get(pid, 0)
+        clocks[pid] = e["ts"]
+        if e["ph"] == "M":
+            assert e["name"] == "process_name" and e["args"]["name"] and pid not in named
+            named.add(pid)
+        assert pid in named, "a process has its name first"
+        slices = open_slices.setdefault(pid, [])
+        if e["ph"] == "B":
+            slices.append(e["name"])
+        elif e["ph"] == "E":
+            assert slices and ("name" not in e or e["name"] in slices)
+            slices.remove(e.get("name", slices[-1]))
+        elif e["ph"] == "C":
+            assert list(e["args"]) == ["bytes"] and isinstance(e["args"]["bytes"], int) and 0 <= e["args"]["bytes"] < 2**53
+        elif e["ph"] == "i":
+            assert e["s"] == "p" and e["name"]
     assert not any(open_slices.values())
     for device, want in facts["devices"].items():
         for name in "active", "reserved":
             values = [e["args"]["bytes"] for e in trace["traceEvents"]
-                      if e["ph"] == "C" and e["pid"] == int(device) and e["name"] == name]
+                      if e["ph"] == "C" and e["pid"] == int(device) + 1 and e["name"] == name]
             if want["peak_" + name]:
                 assert max(values) == want["peak_" + name], (device, name)
     ooms = sum(want["actions"].get("oom", 0) for want in facts["devices"].values())

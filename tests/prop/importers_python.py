@@ -1,13 +1,16 @@
 """importers_python.py PROGRAM COUNT SEED [FILE...]: the importers against Python's json and pickle.
 
 COUNT made files of each kind, profiles and raw memory timelines with all that JSON allows and snapshots in the protocols 0 to 5,
-and the given files (profiles and timelines, .json or .json.gz; snapshots, .pickle): `PROGRAM info --json` must say what Python finds.
+and the given files (profiles and timelines, .json; snapshots, .pickle; .gz and .zst of them) and folders of snapshots: `PROGRAM info
+--json` must say what Python finds, and the timeline must have the segments and pools that stand at the end.
 """
+import glob
 import gzip
 import json
 import os
 import pickle
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -143,17 +146,76 @@ def snapshot_facts(top):
     for device, trace in enumerate(traces):
         if not trace:
             continue
-        actions = {}
-        for entry in trace:
-            actions[entry["action"]] = actions.get(entry["action"], 0) + 1
+        actions = counts(entry["action"] for entry in trace)
         facts["devices"][str(device)] = {"events": len(trace), "actions": actions}
+        sizes = [entry.get("size", 0) for entry in trace if entry["action"] == "alloc"]
+        sizes = [size for size in sizes if size < LARGE]
+        if sizes:
+            facts["devices"][str(device)].update(alloc_bytes_total=sum(sizes), alloc_bytes_largest=max(sizes))
+    facts["blocks_by_state"] = counts(b["state"] for b in blocks)
+    facts["segments_by_type"] = counts(s["segment_type"] for s in segments)
+    facts["expandable"] = sum(s.get("is_expandable", False) for s in segments)
+    if blocks and all("requested_size" in b for b in blocks):
+        facts["requested"] = sum(b["requested_size"] for b in blocks if b["state"] != "inactive")
+    if not isinstance(top, dict):
+        return facts
+    facts["top_keys"] = list(top)
+    if "external_annotations" in top:
+        facts["external_annotations"] = len(top["external_annotations"])
+    if top.get("host_segments") or top.get("host_traces"):
+        facts["host_segments"] = len(top["host_segments"])
+        facts["host_reserved"] = sum(s["total_size"] for s in top["host_segments"])
+        facts["host_events"] = len(top["host_traces"])
     return facts
 
 
+def counts(names):
+    found = {}
+    for name in names:
+        found[name] = found.get(name, 0) + 1
+    return found
+
+
+# --- a snapshot's segments, in the timeline that is made of it ---
+
+
+def check_segments(path, top):
+    """What stands at the end, with the pools it belongs to; pieces of reservations are shown otherwise."""
+    segments = top["segments"] if isinstance(top, dict) else top
+    if any(s.get("is_expandable") for s in segments):
+        return
+    run = subprocess.run([program, "convert", path, "-o", "-", "--format", "json"], capture_output=True, check=False)
+    if run.returncode != 0:
+        sys.exit(f"{path}: convert: exit {run.returncode}: {run.stderr.decode()}")
+    timeline = json.loads(run.stdout)
+    if timeline["run"]["warnings"]:
+        return  # something was repaired
+    table = timeline["segments"]
+    names = ["device", "address", "bytes", "pool_id[0]", "pool_id[1]", "small_pool", "free_event", "stream"]
+    device, address, size, pool0, pool1, small, freed, stream = map(table["columns"].index, names)
+    handles = [row[0] for row in timeline["streams"]["rows"]]
+    got = {(r[device], r[address]): (r[size], (r[pool0], r[pool1]), r[small], handles[r[stream]]) for r in table["rows"] if r[freed] is None}
+    want = {
+        (s["device"], s["address"]): (s["total_size"], tuple(s.get("segment_pool_id", (0, 0))), s["segment_type"] == "small", s["stream"])
+        for s in segments
+    }
+    for key in want.keys() | got.keys():
+        if want.get(key) != got.get(key):
+            sys.exit(f"{path}: segment {key} is {got.get(key)}, expected {want.get(key)}")
+
+
+def bytes_of(path):
+    if path.endswith(".zst"):
+        return subprocess.run(["zstd", "-dc", path], capture_output=True, check=True).stdout
+    return (gzip.open if path.endswith(".gz") else open)(path, "rb").read()
+
+
 def facts_of(path):
-    data = (gzip.open if path.endswith(".gz") else open)(path, "rb").read()
+    data = bytes_of(path)
     if not data.lstrip()[:1] in (b"{", b"["):
-        return snapshot_facts(pickle.loads(data))
+        top = pickle.loads(data)
+        check_segments(path, top)
+        return snapshot_facts(top)
     top = load(data)
     if isinstance(top, dict) or (top and isinstance(top[0], dict)):
         return profile_facts(top)
@@ -238,26 +300,94 @@ def make_timeline(r, path):
     open(path, "w").write(json.dumps(rows, separators=r.choice([(",", ":"), (", ", ": ")])))
 
 
+def made_frames(r):
+    return [{"name": any_text(r), "filename": r.choice(["model.py", "<string>", any_text(r)]), "line": r.randrange(500)} for _ in range(r.randrange(4))]
+
+
+def newest_fields(r, entry):
+    """What releases from 2.8 on add; any may be missing, and there may be more."""
+    fields = {
+        "compile_context": r.choice(["N/A", "0/1"]),
+        "user_metadata": r.choice(["", "note", {"step": 3, any_text(r): 1}]),
+        "internal_metadata": "mallocWithAddress",
+        "forward_frames": [any_text(r) for _ in range(r.randrange(3))],
+        "category": r.choice(["parameter", "activation"]),
+        "z" + any_text(r): any_value(r),
+    }
+    for key, value in fields.items():
+        if r.random() < 0.4:
+            entry[key] = value
+    if r.random() < 0.8:
+        entry["frames"] = made_frames(r)
+    return entry
+
+
+def make_segment(r, device, address, trace, time):
+    small = r.random() < 0.4
+    pool, stream, size, blocks = r.choice([(0, 0), (0, 1), (7, 0)]), r.choice([0, 0, 0x7F00]), 0, []
+    total = 2 << 20 if small else r.choice([20 << 20, 34 << 20])
+
+    def entry(action, at, size):
+        time[0] += r.randrange(50)
+        trace.append(newest_fields(r, {"action": action, "addr": at, "size": size, "stream": stream, "time_us": time[0], "pool_id": pool}))
+
+    if r.random() < 0.7:
+        entry("segment_alloc", address, total)
+        traced = True
+    else:
+        traced = False
+    while size < total:
+        requested = r.randrange(1, 1 << 19 if small else 1 << 24)
+        block = -(-requested // 512) * 512
+        if size + block > total:
+            break
+        state = r.choice(["active_allocated", "active_allocated", "active_pending_free", "inactive"])
+        if blocks and blocks[-1]["state"] == state == "inactive":
+            state = "active_allocated"
+        if state != "inactive" and traced:
+            entry("alloc", address + size, requested)
+            if state == "active_pending_free":
+                entry("free_requested", address + size, requested)
+        blocks.append({"address": address + size, "size": block, "requested_size": requested if state != "inactive" else 0, "state": state, "frames": made_frames(r)})
+        size += block
+    if size < total and blocks and blocks[-1]["state"] == "inactive":
+        blocks[-1]["size"] += total - size
+    elif size < total:
+        blocks.append({"address": address + size, "size": total - size, "requested_size": 0, "state": "inactive", "frames": []})
+    active = [b for b in blocks if b["state"] != "inactive"]
+    segment = {"device": device, "address": address, "total_size": total, "stream": stream, "segment_type": "small" if small else "large"}
+    segment["allocated_size"] = sum(b["size"] for b in active if b["state"] == "active_allocated")
+    segment["active_size"] = sum(b["size"] for b in active)
+    segment["requested_size"] = sum(b["requested_size"] for b in active)
+    segment.update(segment_pool_id=pool, is_expandable=False, frames=made_frames(r), blocks=blocks)
+    return segment
+
+
 def make_snapshot(r, path, protocol):
-    segments, address = [], 1 << 40
-    for _ in range(r.randrange(6)):
-        blocks, size = [], 0
-        for _ in range(1 + r.randrange(5)):
-            b = 512 * (1 + r.randrange(99))
-            blocks.append({"size": b, "requested_size": b - r.randrange(512), "address": address + size, "state": r.choice(["active_allocated", "inactive"]), "frames": []})
-            size += b
-        segments.append({"device": r.randrange(2), "address": address, "total_size": size, "stream": 0, "segment_type": "large", "is_expandable": False, "segment_pool_id": (0, 0), "frames": [], "blocks": blocks})
-        address += 1 << 30
-    segments.sort(key=lambda s: (s["device"], s["address"]))
-    traces = [[], []]
+    segments, traces, time = [], [[], []], [1796080440000000]
     for device in (0, 1):
-        place = (1 << 41) + (device << 36)
-        for k in range(r.randrange(20)):
-            entry = {"action": "segment_alloc", "addr": place, "size": 1 << 21, "stream": 0, "time_us": k, "frames": []}
-            traces[device] += [entry, {**entry, "action": "segment_free"}]
-            place += 1 << 22
-    top = {"segments": segments, "device_traces": traces, any_text(r) + "y": any_value(r)}
-    pickle.dump(top, open(path, "wb"), protocol=protocol)
+        address = 1 << 40
+        for _ in range(r.randrange(5)):
+            segments.append(make_segment(r, device, address, traces[device], time))
+            address += 1 << 30
+        for _ in range(r.randrange(4)):
+            fields = {"addr": address, "size": 1 << 21, "stream": 0, "time_us": time[0], "pool_id": (0, 0)}
+            traces[device] += [{"action": action, **fields} for action in ("segment_alloc", "segment_free")]
+            address += 1 << 30
+    host, host_traces = [], []
+    for i in range(r.randrange(3)):
+        host.append({**make_segment(r, 0, (1 << 46) + i * (1 << 30), host_traces, time), "device": -1})
+    top = {"segments": segments, "device_traces": traces}
+    if r.random() < 0.8:
+        top["allocator_settings"] = {"PYTORCH_CUDA_ALLOC_CONF": "", "expandable_segments": False, "max_split_size": -1, any_text(r): any_value(r)}
+        top["external_annotations"] = [
+            {"stage": stage, "name": f"step {i}", "device": r.randrange(2), "time_us": time[0] + i} for i in range(r.randrange(4)) for stage in ("START", "END")
+        ]
+    if r.random() < 0.8:
+        top.update(host_segments=host, host_traces=host_traces)
+    top[any_text(r) + "y"] = any_value(r)
+    with open(path, "wb") as out:
+        pickle.dump(top, out, protocol=protocol)
 
 
 def check(path):
@@ -276,6 +406,12 @@ with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "snapshot.pickle")
         make_snapshot(r, path, i % 6)
         check(path)
+files = []
 for path in sys.argv[4:]:
+    files += sorted(glob.glob(os.path.join(path, "*.pickle*"))) if os.path.isdir(path) else [path]
+if not shutil.which("zstd"):
+    print("SKIPPED: files packed by zstd, as there is no zstd")
+    files = [path for path in files if not path.endswith(".zst")]
+for path in files:
     check(path)
-print(f"{count} made files of each kind and {len(sys.argv) - 4} others: what Python finds")
+print(f"{count} made files of each kind and {len(files)} others: what Python finds")

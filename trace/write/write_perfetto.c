@@ -1,5 +1,9 @@
 /* write_perfetto.c: a trace for ui.perfetto.dev (and chrome://tracing): JSON of the Trace Event Format. A device is a
- * process: counters of its memory, its phases as slices, an instant where memory ran out. */
+ * process: counters of its memory, its phases as slices on its main thread, an instant where memory ran out.
+ *
+ * As Perfetto's importer wants it (src/trace_processor/importers/json, 2020 to 2025): traceEvents come first, as keys that are
+ * unknown to it end the file; process and thread 0 are the idle ones, which are not shown, so numbers begin with 1; no
+ * displayTimeUnit, by which times were multiplied once; times are microseconds. */
 #include "counters.h"
 #include "error.h"
 #include "json_quote.h"
@@ -31,8 +35,10 @@ static void begin_event(struct writing *w, const char *type, uint8_t device, uin
     text_add(out, "{\"ph\":\"");
     text_add(out, type);
     text_add(out, "\",\"pid\":");
-    text_number(out, device);
-    text_add(out, ",\"tid\":0,\"ts\":");
+    text_number(out, device + 1u);
+    text_add(out, ",\"tid\":");
+    text_number(out, device + 1u);
+    text_add(out, ",\"ts\":");
     text_number(out, time_ns / 1000);
     text_format(out, ".%03u", (unsigned)(time_ns % 1000));
 }
@@ -75,7 +81,7 @@ static void start_track(struct writing *w, uint8_t device, uint64_t time_ns) {
         device < tl->devices.count ? timeline_text(tl, tl->devices.at[device].name) : "";
     struct text name = {0};
     text_format(&name, "device %u%s%s", device, *card ? ": " : "", card);
-    begin_event(w, "M", device, 0);
+    begin_event(w, "M", device, time_ns);
     text_add(w->out, ",\"name\":\"process_name\",\"args\":{\"name\":");
     json_quote(w->out, text_get(&name));
     text_add(w->out, "}}");
@@ -157,13 +163,13 @@ static bool write(const struct timeline *tl, struct text *out, struct text *loss
         return error_host_memory(err);
     w->tl = tl;
     w->out = out;
-    text_add(out, "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"source\":");
-    json_quote(out, timeline_text(tl, tl->source_kind));
-    text_add(out, "},\"traceEvents\":[");
+    text_add(out, "{\"traceEvents\":[");
     for (uint32_t i = 0; i < tl->events.count; i++)
         add_event(w, i);
     close_slices(w);
-    text_add(out, "\n]}\n");
+    text_add(out, "\n],\"otherData\":{\"source\":");
+    json_quote(out, timeline_text(tl, tl->source_kind));
+    text_add(out, "}}\n");
     xfree(w);
     tell_losses(tl, losses);
     return !out->failed || error_host_memory(err);
