@@ -10,7 +10,7 @@
 #include "vrt_patch.h"
 #include "vrt_zstd.h"
 
-enum { ROWS_AT_ONCE = 1 << 16, TEXT_AT_ONCE = 1 << 20 };
+enum { ROWS_AT_ONCE = 1 << 16, LEAST_GROUP = 1 << 12, TEXT_AT_ONCE = 1 << 20 };
 
 /* --- blocks --- */
 
@@ -68,11 +68,7 @@ static bool write_names(struct vrt_writer *w, struct error *err) {
 
 bool vrt_writer_begin(struct vrt_writer *w, struct vrt_out *out, const struct vrt_header *header,
                       bool adds_once, struct error *err) {
-    *w = (struct vrt_writer){.out = out,
-                             .adds_once = adds_once,
-                             .packs = true,
-                             .group_events = ROWS_AT_ONCE,
-                             .strings = 1};
+    *w = (struct vrt_writer){.out = out, .adds_once = adds_once, .packs = true, .strings = 1};
     w->rows[TIMELINE_TABLE_STREAMS] = w->rows[TIMELINE_TABLE_STACKS] =
         1; /* every timeline has it */
     w->values = xalloc(ROWS_AT_ONCE * sizeof *w->values);
@@ -254,6 +250,13 @@ static bool write_rest(struct vrt_writer *w, const struct timeline *tl, struct e
     return true;
 }
 
+static size_t group_of(const struct vrt_writer *w) {
+    size_t eighth = w->rows[TIMELINE_TABLE_EVENTS] / 8;
+    if (w->group_events > 0)
+        return w->group_events;
+    return eighth < LEAST_GROUP ? LEAST_GROUP : eighth < ROWS_AT_ONCE ? eighth : ROWS_AT_ONCE;
+}
+
 bool vrt_writer_add(struct vrt_writer *w, const struct timeline *tl, struct error *err) {
     static const enum timeline_table_id plain[] = {TIMELINE_TABLE_STREAMS, TIMELINE_TABLE_DEVICES,
                                                    TIMELINE_TABLE_FRAMES, TIMELINE_TABLE_STACKS};
@@ -266,7 +269,7 @@ bool vrt_writer_add(struct vrt_writer *w, const struct timeline *tl, struct erro
         return false;
     while (w->rows[TIMELINE_TABLE_EVENTS] < tl->events.count) {
         size_t left = tl->events.count - w->rows[TIMELINE_TABLE_EVENTS];
-        if (!write_group(w, tl, left < w->group_events ? left : w->group_events, err))
+        if (!write_group(w, tl, left < group_of(w) ? left : group_of(w), err))
             return false;
     }
     return true;

@@ -17,8 +17,10 @@ struct timeline;
 
 struct vrt_writer {
     /* to be set after vrt_writer_begin */
-    bool packs;          /* by zstd */
-    size_t group_events; /* as many are lost at most when a file is cut off; 1 to 65,536 */
+    bool packs; /* by zstd */
+    /* as many are lost at most when a file is cut off, 1 to 65,536; 0: an eighth of those before, 4,096 to 65,536, since
+     * large groups pack well */
+    size_t group_events;
     /* private */
     struct vrt_out *out;
     struct vrt_foretell foretell;
