@@ -123,10 +123,10 @@ static const char *output_of(const struct cli *cli) {
 
 static bool prepare(const struct cli *cli, struct error *err) {
     char library[PATH_BYTES];
-    bool calls = cli->capture_calls || !has_cupti();
     const char *output = output_of(cli);
     if (output && !check_output(cli->output ? "-o" : "VRAMSIM_OUT", output, err))
         return false;
+    bool calls = cli->capture_calls || !has_cupti();
     if (!find_library(cli, calls ? "libvramsim-capture-calls.so" : "libvramsim-capture.so", library,
                       err))
         return false;
