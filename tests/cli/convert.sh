@@ -24,7 +24,7 @@ cmp run.pickle run2.pickle && echo "the same"
 # a snapshot names no card, by which the size of a reservation goes: the replay finds one that does as well
 for scenario in resnet50 gpt2; do
     vramsim convert "$ROOT/scenarios/$scenario.lua" --alloc expandable_segments:True -o expandable.pickle 2>losses.txt
-    vramsim replay expandable.pickle --no-view | sed -n '1p; /addresses/p'
+    vramsim replay expandable.pickle --no-view | head -n 1
 done
 for ending in vrt json; do
     vramsim dump timeline run.$ending >again.txt
