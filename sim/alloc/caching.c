@@ -129,6 +129,8 @@ static uint64_t hand_out(struct caching *al, const struct request *request, stru
     struct block *rest = NULL;
     if (should_split(al, request, block)) {
         rest = block_cut(al, block, request->rounded);
+        block_take_birth(al, rest, block);
+        block_renew(al, block);
         free_set_add(al, rest);
     }
     count_split(al, class, block, was_split, rest);
@@ -313,6 +315,7 @@ void caching_complete_free(struct caching *al, struct block *block) {
         swallowed_bytes += block_bytes(low);
         swallowed++;
         free_set_remove(al, low);
+        block_take_birth(al, low, block);
         block_join_next(al, low);
         block = low;
     }
@@ -404,6 +407,7 @@ static void destroy(struct alloc *alloc) {
     array_fini(&al->homes);
     array_fini(&al->blocks);
     array_fini(&al->sides);
+    array_fini(&al->births);
     array_fini(&al->segments);
     array_fini(&al->uses);
     array_fini(&al->fifos);

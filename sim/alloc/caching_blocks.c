@@ -4,8 +4,28 @@
 #include <string.h>
 
 #include "caching_core.h"
+#include "framework.h"
 
 enum { LIVE_FIRST_BITS = 6 };
+
+static bool reserve_births(struct caching *al) {
+    if (al->births.count >= al->blocks.capacity)
+        return true;
+    if (!array_reserve_tight(&al->births, al->blocks.capacity))
+        return false;
+    al->births.count = al->births.capacity;
+    return true;
+}
+
+void block_renew(struct caching *al, const struct block *block) {
+    if (al->framework->tie_rule == TIE_OLDER_BLOCK)
+        al->births.at[block_id(al, block)] = al->next_number++;
+}
+
+void block_take_birth(struct caching *al, const struct block *to, const struct block *from) {
+    if (al->framework->tie_rule == TIE_OLDER_BLOCK)
+        al->births.at[block_id(al, to)] = al->births.at[block_id(al, from)];
+}
 
 bool caching_reserve_blocks(struct caching *al, uint32_t count) {
     if (al->spare_blocks >= count)
@@ -16,6 +36,8 @@ bool caching_reserve_blocks(struct caching *al, uint32_t count) {
     if (al->blocks.count == 0)
         al->blocks.count = 1;
     if (al->sides.count > 0 && !caching_reserve_sides(al))
+        return false;
+    if (al->framework->tie_rule == TIE_OLDER_BLOCK && !reserve_births(al))
         return false;
     al->spare_blocks = count; /* at least: the rest is found when asked for */
     return true;
@@ -81,6 +103,7 @@ struct segment *segment_create(struct caching *al, struct home *home, uint64_t a
     *block = (struct block){.place = address, .segment = id};
     block_set_state(block, page ? CACHING_BLOCK_UNMAPPED : CACHING_BLOCK_FREE);
     block_set_bytes(block, bytes);
+    block_renew(al, block);
     return segment;
 }
 
@@ -108,6 +131,7 @@ struct block *block_cut(struct caching *al, struct block *block, uint64_t bytes)
         block_at(al, block->next)->prev = id;
     block->next = id;
     block_set_bytes(block, bytes);
+    block_renew(al, high);
     return high;
 }
 

@@ -86,7 +86,7 @@ struct home {
     uint32_t unmapped; /* tree by address */
     uint32_t bin_count;
     uint64_t occupied[FREE_BIN_WORDS];
-    uint32_t roots[]; /* bin_count trees by (size, age of the segment, address) */
+    uint32_t roots[]; /* bin_count trees by (size, age by the tie rule, address) */
 };
 
 struct pool {
@@ -124,7 +124,8 @@ struct caching {
     uint64_t limit_bytes;
     double option_fraction; /* of the settings the model was built with */
     bool has_limit, capture;
-    uint64_t next_address, next_number;
+    uint64_t next_address, next_number; /* number: of segments and births */
+    uint64_t loaded_number;             /* births below are of caching_load_state */
 
     struct pool small, large;
     ARRAY(struct private_pool *) private_pools;
@@ -134,6 +135,7 @@ struct caching {
     ARRAY(struct home *) homes; /* of all pools; at[0] unused; NULL: a free slot */
     ARRAY(struct block) blocks; /* at[0] unused; free slots linked by next */
     ARRAY(struct side) sides;   /* empty, or as many as there is room for blocks */
+    ARRAY(uint64_t) births;     /* likewise; by block id, under TIE_OLDER_BLOCK: from next_number */
     uint32_t free_block_slot, spare_blocks;
     ARRAY(struct segment) segments; /* at[0] unused */
     uint32_t free_segment_slot;
@@ -274,6 +276,10 @@ struct segment *segment_create(struct caching *al, struct home *home, uint64_t a
 void segment_drop(struct caching *al, struct segment *segment); /* with its single block */
 /* The part of `block` from `bytes` on becomes a new block of the same state, in no set. */
 struct block *block_cut(struct caching *al, struct block *block, uint64_t bytes);
+/* From here on it counts as just made (TIE_OLDER_BLOCK); it is in no set. */
+void block_renew(struct caching *al, const struct block *block);
+/* `to` goes on in the place of `from`. */
+void block_take_birth(struct caching *al, const struct block *to, const struct block *from);
 /* `low` takes its upper neighbour in; both in no set. */
 void block_join_next(struct caching *al, struct block *low);
 void live_add(struct caching *al, const struct block *block);

@@ -82,6 +82,7 @@ static struct block *join_free(struct caching *al, struct block *block) {
     }
     if (low && block_state(low) == CACHING_BLOCK_FREE) {
         free_set_remove(al, low);
+        block_take_birth(al, low, block);
         block_join_next(al, low);
         block = low;
     }
@@ -139,6 +140,7 @@ static struct block *join_unmapped(struct caching *al, struct block *block) {
     }
     if (low && block_state(low) == CACHING_BLOCK_UNMAPPED) {
         unmapped_remove(al, low);
+        block_take_birth(al, low, block);
         block_join_next(al, low);
         block = low;
     }
@@ -164,13 +166,15 @@ static void unmap(struct caching *al, struct block *block, uint64_t low, uint64_
     if (al->world.stream_wait)
         al->world.stream_wait(al->world.user, segment_home(al, segment)->stream);
     free_set_remove(al, block);
-    if (high < block_end(block))
-        free_set_add(al, block_cut(al, block, high - block_address(block)));
     if (low > block_address(block)) {
         struct block *rest = block;
         block = block_cut(al, block, low - block_address(block));
+        block_take_birth(al, block, rest);
+        block_renew(al, rest);
         free_set_add(al, rest);
     }
+    if (high < block_end(block))
+        free_set_add(al, block_cut(al, block, high - block_address(block)));
     block_set_state(block, CACHING_BLOCK_UNMAPPED);
     block = join_unmapped(al, block);
     driver_gave_back(al, pool, high - low);

@@ -1,7 +1,7 @@
 /* caching_free.c: the ordered sets of free blocks.
  *
  * One set a pool and stream. Sizes fall into bins of 1/16 octave (exact up to 32 units of 512
- * bytes), each bin is a treap by (size, age of the segment, address), and a bitmap tells the bins
+ * bytes), each bin is a treap by (size, age by the tie rule, address), and a bitmap tells the bins
  * that hold something: searching costs a few instructions with mixed sizes and O(log n) with n
  * equal ones. A treap's priority is a hash of the block's id, so the shape is reproducible and
  * needs no room in the block. Unmapped ranges of reservations are one treap by address. */
@@ -31,7 +31,15 @@ static uint32_t priority(uint32_t id) {
 
 /* 0 for all when the tie goes to the lower address. */
 static uint64_t age_of(const struct caching *al, const struct block *block) {
-    return al->framework->tie_by_segment_age ? segment_number(block_segment(al, block)) : 0;
+    switch (al->framework->tie_rule) {
+    case TIE_OLDER_SEGMENT:
+        return segment_number(block_segment(al, block));
+    case TIE_OLDER_BLOCK:
+        return al->births.at[block_id(al, block)];
+    case TIE_LOWER_ADDRESS:
+        break;
+    }
+    return 0;
 }
 
 static struct key key_of(const struct caching *al, const struct block *block) {

@@ -224,6 +224,7 @@ bool caching_load_state(struct alloc *alloc, const struct caching_block *blocks,
             !load_segment(al, from, end - first, &next_event, err))
             return false;
     }
+    al->loaded_number = al->next_number;
     caching_reset_accumulated_stats(alloc);
     return true;
 }
@@ -251,10 +252,43 @@ static void set_number(struct caching *al, struct segment *segment, uint64_t num
     }
 }
 
-static void change_places(struct caching *al, struct segment *a, struct segment *b) {
+static void change_segments(struct caching *al, struct segment *a, struct segment *b) {
     uint64_t number = segment_number(a);
     set_number(al, a, segment_number(b));
     set_number(al, b, number);
+}
+
+/* Two free blocks of equal size. */
+static void change_births(struct caching *al, struct block *a, struct block *b) {
+    uint64_t *x = &al->births.at[block_id(al, a)], *y = &al->births.at[block_id(al, b)], birth = *x;
+    free_set_remove(al, a);
+    free_set_remove(al, b);
+    *x = *y;
+    *y = birth;
+    free_set_add(al, a);
+    free_set_add(al, b);
+}
+
+/* The two, neither younger than the loaded state, change places in the order of the set; false:
+ * the rule does not let them. */
+static bool change_places(struct caching *al, struct block *a, struct block *b, uint64_t loaded) {
+    struct segment *of_a = block_segment(al, a), *of_b = block_segment(al, b);
+    switch (al->framework->tie_rule) {
+    case TIE_OLDER_SEGMENT:
+        if (of_a == of_b || segment_number(of_a) > loaded || segment_number(of_b) > loaded)
+            return false;
+        change_segments(al, of_a, of_b);
+        return true;
+    case TIE_OLDER_BLOCK:
+        if (al->births.at[block_id(al, a)] >= al->loaded_number ||
+            al->births.at[block_id(al, b)] >= al->loaded_number)
+            return false;
+        change_births(al, a, b);
+        return true;
+    case TIE_LOWER_ADDRESS:
+        break;
+    }
+    return false;
 }
 
 bool caching_settle_tie(struct alloc *alloc, uint64_t bytes, uint64_t stream,
@@ -262,7 +296,7 @@ bool caching_settle_tie(struct alloc *alloc, uint64_t bytes, uint64_t stream,
     struct caching *al = caching_of(alloc);
     uint64_t rounded = caching_sizes_round(al->settings.divisions, bytes);
     struct pool *pool = find_pool(al, pool_id, rounded <= CACHING_SMALL_MAX_BYTES);
-    if (!al->framework->tie_by_segment_age || !pool)
+    if (!pool)
         return false;
     const struct home *home = NULL;
     for (size_t i = 0; i < pool->homes.count && !home; i++)
@@ -274,9 +308,5 @@ bool caching_settle_tie(struct alloc *alloc, uint64_t bytes, uint64_t stream,
         wanted = free_set_next(al, wanted);
     if (!wanted || wanted == taken || block_bytes(wanted) != block_bytes(taken))
         return false;
-    struct segment *a = block_segment(al, taken), *b = block_segment(al, wanted);
-    if (a == b || segment_number(a) > loaded || segment_number(b) > loaded)
-        return false;
-    change_places(al, a, b);
-    return true;
+    return change_places(al, taken, wanted, loaded);
 }

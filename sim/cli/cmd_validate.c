@@ -45,8 +45,8 @@ static const char *const meanings[] = {
 static_assert(sizeof meanings / sizeof meanings[0] == ALIGNMENT_DIFFERENCE_COUNT, "all are told");
 
 /* One line on the kind of the first difference, and what to try next. */
-static void write_meaning(const struct cli *cli, const struct source_result *simulated,
-                          const struct comparison *comparison, struct text *out) {
+static void write_meaning(const struct cli *cli, const struct comparison *comparison,
+                          struct text *out) {
     enum alignment_difference kind = comparison->alignment.first;
     if (compare_is_equal(comparison) || comparison->level != COMPARE_REQUESTS)
         return;
@@ -55,10 +55,9 @@ static void write_meaning(const struct cli *cli, const struct source_result *sim
                       "segments or larger blocks, than these rules and settings give\n");
     else if (meanings[kind])
         text_format(out, "%s: %s\n", alignment_difference_name(kind), meanings[kind]);
-    for (size_t i = 0; !cli->source.framework && framework_row(i); i++)
-        if (framework_row(i) != simulated->framework)
-            text_format(out, "if the trace is of another release, try --framework %s\n",
-                        framework_row(i)->name);
+    if (!cli->source.framework)
+        text_add(out, "if the trace is of another release than this, name it: --framework "
+                      "(vramsim frameworks)\n");
 }
 
 static int write_result(const struct cli *cli, const struct source_result *simulated,
@@ -68,7 +67,7 @@ static int write_result(const struct cli *cli, const struct source_result *simul
     if (cli_reports(cli)) {
         validate_text(comparison, cli->tolerance, &out);
         write_assumed(cli, simulated, without_cudnn, &out);
-        write_meaning(cli, simulated, comparison, &out);
+        write_meaning(cli, comparison, &out);
         if (!cli_write("-", &out, err))
             return cli_fail(err);
     }

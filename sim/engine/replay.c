@@ -362,7 +362,7 @@ static uint64_t first_difference(const struct replay_result *result) {
 
 static bool has_tried_rule(size_t row) {
     for (size_t i = 0; i < row; i++)
-        if (framework_row(i)->tie_by_segment_age == framework_row(row)->tie_by_segment_age)
+        if (framework_row(i)->tie_rule == framework_row(row)->tie_rule)
             return true;
     return false;
 }

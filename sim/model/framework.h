@@ -10,8 +10,23 @@
 struct error;
 
 enum workspace_lifetime {
-    WORKSPACE_PER_CALL,         /* taken before a product, given back after it */
-    WORKSPACE_PER_HANDLE_STREAM /* taken at a handle's first product on a stream, kept to the end */
+    WORKSPACE_PER_CALL,          /* taken before a product, given back after it */
+    WORKSPACE_PER_HANDLE_STREAM, /* taken at a handle's first product on a stream, kept to the end */
+    WORKSPACE_SHARED             /* cuBLASLt uses the one that cuBLAS keeps */
+};
+
+/* Of the caching allocator's free blocks of one size, which is taken. A block that is cut hands out its low part as a
+ * new block and goes on as the rest; a freed block takes its neighbours in. */
+enum tie_rule {
+    TIE_LOWER_ADDRESS,
+    TIE_OLDER_BLOCK,  /* 2.12 alone (pull request 178362) */
+    TIE_OLDER_SEGMENT /* 2.13 on (183591) */
+};
+
+enum group_norm_layout {
+    GROUP_NORM_COPIED,        /* an input that is not contiguous is copied, and the copy kept */
+    GROUP_NORM_COPIED_INSIDE, /* copied for the kernel alone, the input kept (2.14 on) */
+    GROUP_NORM_AS_IT_LIES /* likewise, but channels_last needs no copy (2.15 on: pull request 191945) */
 };
 
 /* Keys of PYTORCH_ALLOC_CONF that came after 2.6; a release has a set of them. */
@@ -34,9 +49,7 @@ struct framework {
     uint64_t cublaslt_workspace_bytes;
     /* addmm hands cuBLASLt a bias of the output's shape too. */
     bool cublaslt_matrix_bias;
-    /* Tie rule of the caching allocator between free blocks of equal size: the older segment first (2.13 on), else the
-     * lower address. */
-    bool tie_by_segment_age;
+    enum tie_rule tie_rule; /* between free blocks of equal size */
     /* Redirections to private pools: the one pushed last wins (2.10 on), else the first. */
     bool inner_redirect_wins;
     /* Any redirection, not only a capture, stops events and releases (up to 2.12). */
@@ -58,6 +71,13 @@ struct framework {
     /* scaled_dot_product_attention asks cuDNN first on sm_90 and sm_10x, where that is newer than 9.15.0
      * (check_prefer_cudnn_attention of sdp_utils.cpp, 2.13 on). */
     bool prefers_cudnn_attention;
+    /* addmm hands cuBLASLt an input of one row, or a bias of one row in two dims; else only 1-dim biases, or more rows
+     * (2.10 alone, and before 2.10). */
+    bool cublaslt_single_row, cublaslt_row_bias;
+    /* What CUTLASS keeps a multiprocessor in a grouped product of one kernel, in units of 128 bytes */
+    uint32_t grouped_mm_tensor_maps;
+    /* linear fuses the bias of a contiguous input of any dims (2.1 on), else of 2 or 3. */
+    bool linear_fuses_all_dims;
     /* Flash attention keeps its random state on the device, without dropout too (2.7 on: pull request
      * 146372), else on the host. */
     bool flash_rng_on_device;
@@ -65,11 +85,25 @@ struct framework {
     bool efficient_seed_on_device;
     /* and takes key/value heads as they are (enable_gqa); else such a call falls back to the composite. */
     bool efficient_takes_gqa;
+    /* Flash and memory-efficient attention take a single key/value head without enable_gqa too (2.14 on); else such a
+     * call falls back to the composite, which broadcasts it. */
+    bool fused_takes_single_head;
     /* _foreach_norm lays the partial norms of all tensors end to end and tells where each begins; else every tensor has
      * room for as many as the largest. */
     bool foreach_norm_packed;
+    enum group_norm_layout group_norm_layout;
+    /* Its forward has mean and deviation of 16-bit inputs in fp32 first (2.13 on). */
+    bool group_norm_float_statistics;
+    /* The backward of group normalisation over single values makes no sums by channel (2.14 on). */
+    bool group_norm_single_is_short;
     /* The embedding's gradient sorts indices by the bits that the table's rows need; else by all 64. */
     bool embedding_sorts_few_bits;
+    /* Few segments of many of these indices are summed by one kernel (2.11 on), else through partial sums. */
+    bool embedding_sums_in_one_kernel;
+    /* CUB, which comes with CUDA and sizes the temporaries of sorts and scans: its scans, selections and UniqueByKey
+     * have a second array, of one alignment (2.11 on, ... */
+    bool cub_second_array;
+    bool cub_unique_tuned; /* ... and UniqueByKey has the tiles of CUB 3.2 (2.13 on) */
     /* einsum swaps its operands where the right one's output dims come first, so that the product
      * lies in the output's order (after 2.8: pull request 161755). */
     bool einsum_keeps_output_order;

@@ -29,6 +29,13 @@ static struct tensor *additive_mask(struct tape *tape, struct tensor *mask, enum
     return out;
 }
 
+/* A single key/value head that is meant for all of the query's without enable_gqa (framework.h). */
+static bool fused_refuses_heads(const struct tape *tape, const struct tensor *q,
+                                const struct tensor *k, bool gqa) {
+    return k->shape.size[1] != q->shape.size[1] && !gqa &&
+           !tape->framework->fused_takes_single_head;
+}
+
 /* What the choice of a kernel hangs on. */
 struct attention_call {
     const struct tensor *q, *k, *v, *mask; /* mask: of the query's type already, or NULL */
@@ -150,7 +157,9 @@ static void run_attention(struct tape *tape, struct op_call *call) {
     }
     mask = mask ? additive_mask(tape, mask, q->dtype) : NULL;
     struct attention_call choice = {q, k, v, mask, causal, needs_grad, call->arg[6].number};
-    if (can_cudnn(tape, &choice)) {
+    if (fused_refuses_heads(tape, q, k, gqa)) {
+        out = attention_math(tape, q, k, v, mask, causal, gqa, dropout);
+    } else if (can_cudnn(tape, &choice)) {
         out = attention_cudnn(tape, q, k, v, mask, causal, dropout);
     } else if (can_flash(tape, &choice)) {
         out = attention_flash(tape, q, k, v, dropout);
@@ -159,7 +168,7 @@ static void run_attention(struct tape *tape, struct op_call *call) {
         mask = mask ? attention_prepare_bias(tape, mask, &z) : NULL;
         out = attention_efficient(tape, q, k, v, mask, dropout);
     } else {
-        out = attention_math(tape, q, k, v, mask, causal, dropout);
+        out = attention_math(tape, q, k, v, mask, causal, gqa, dropout);
     }
     tensor_unref(tape, mask);
     call->out[call->out_count++] = out;

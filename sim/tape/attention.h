@@ -53,8 +53,10 @@ struct tensor *attention_efficient(struct tape *tape, struct tensor *q, struct t
                                    struct tensor *v, struct tensor *bias, bool dropout);
 
 /* attention_math.c. _scaled_dot_product_attention_math: products and softmax in fp32, all of it
- * recorded by autograd. `mask` may be NULL. */
+ * recorded by autograd. `mask` may be NULL. With `gqa` (enable_gqa) keys and values are repeated to
+ * the query's heads first, else the products broadcast a single head. */
 struct tensor *attention_math(struct tape *tape, struct tensor *q, struct tensor *k,
-                              struct tensor *v, struct tensor *mask, bool causal, bool dropout);
+                              struct tensor *v, struct tensor *mask, bool causal, bool gqa,
+                              bool dropout);
 
 #endif

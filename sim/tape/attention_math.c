@@ -4,7 +4,7 @@
  * gives zeros (_safe_softmax). */
 #include "attention.h"
 
-/* k and v repeated to the query's heads: expand and reshape, which copies. */
+/* k and v repeated to the query's heads (repeat_interleave): expanded and copied, a single head too. */
 static struct tensor *repeat_heads(struct tape *tape, struct tensor *t, int64_t heads) {
     struct shape split = {.ndim = 5}, wide, flat = t->shape;
     if (t->shape.size[1] == heads)
@@ -19,10 +19,12 @@ static struct tensor *repeat_heads(struct tape *tape, struct tensor *t, int64_t 
     flat.size[1] = heads;
     struct tensor *view = aten_view(tape, t, &split);
     struct tensor *expanded = aten_expand(tape, view, &wide);
-    struct tensor *copy = aten_reshape(tape, expanded, &flat);
+    struct tensor *copy = aten_contiguous(tape, expanded);
+    struct tensor *out = aten_view(tape, copy, &flat);
     tensor_unref(tape, view);
     tensor_unref(tape, expanded);
-    return copy;
+    tensor_unref(tape, copy);
+    return out;
 }
 
 /* ones().tril() as bool, then where(mask, 0, -inf): two numbers on the device and the result
@@ -73,15 +75,17 @@ static struct tensor *probabilities(struct tape *tape, struct tensor *q, struct 
 }
 
 struct tensor *attention_math(struct tape *tape, struct tensor *q, struct tensor *k,
-                              struct tensor *v, struct tensor *mask, bool causal, bool dropout) {
+                              struct tensor *v, struct tensor *mask, bool causal, bool gqa,
+                              bool dropout) {
     enum dtype origin = q->dtype, high = dtype_bytes(origin) < 4 ? DTYPE_FLOAT32 : origin;
     struct tensor *wide[3] = {aten_to(tape, q, high), aten_to(tape, k, high),
                               aten_to(tape, v, high)};
     struct tensor *scaled = aten_mul_scalar(tape, wide[0], true);
     struct tensor *made =
         causal && !mask ? causal_mask(tape, q->shape.size[2], k->shape.size[2], high) : NULL;
-    struct tensor *keys = repeat_heads(tape, wide[1], q->shape.size[1]);
-    struct tensor *values = repeat_heads(tape, wide[2], q->shape.size[1]);
+    int64_t heads = gqa ? q->shape.size[1] : k->shape.size[1];
+    struct tensor *keys = repeat_heads(tape, wide[1], heads);
+    struct tensor *values = repeat_heads(tape, wide[2], heads);
     struct tensor *p = probabilities(tape, scaled, keys, made ? made : mask);
     if (dropout) {
         struct tensor *kept = aten_dropout(tape, p);

@@ -4,6 +4,7 @@
 #include "cub.h"
 
 #include "device.h"
+#include "framework.h"
 
 enum { ALIGN = 256, TILE_PADDING = 32, SINGLE_TILE = 256 * 9 };
 
@@ -17,17 +18,18 @@ static uint64_t div_up(uint64_t a, uint64_t b) {
 
 /* Tiles of the int64 forms by the architecture whose code a wheel brings (cards of 8.9 run its 8.6
  * code): CUB 3.2's tuning_radix_sort.cuh (onesweep) and tuning_unique_by_key.cuh, threads times
- * items; those of a selection were read off recordings of nonzero() with 31 sizes a card. */
+ * items; those of a selection and of unique before CUB 3.2 were read off recordings of many sizes a
+ * card (framework.h, cub_unique_tuned). */
 struct tiles {
     uint32_t from; /* compute capability */
-    uint64_t sort, unique, select;
+    uint64_t sort, unique, early_unique, select;
 };
 
-static const struct tiles tilings[] = {{100, 384 * 12, 448 * 11, 3520},
-                                       {90, 384 * 12, 448 * 11, 4224},
-                                       {86, 384 * 10, 64 * 5, 640},
-                                       {80, 384 * 10, 192 * 7, 2304},
-                                       {0, 256 * 11, 64 * 5, 640}};
+static const struct tiles tilings[] = {{100, 384 * 12, 448 * 11, 4480, 3520},
+                                       {90, 384 * 12, 448 * 11, 4480, 4224},
+                                       {86, 384 * 10, 64 * 5, 64 * 5, 640},
+                                       {80, 384 * 10, 192 * 7, 1792, 2304},
+                                       {0, 256 * 11, 64 * 5, 64 * 5, 640}};
 
 static const struct tiles *tiles_of(const struct device *device) {
     const struct tiles *row = tilings;
@@ -53,22 +55,28 @@ uint64_t cub_sort_bytes(const struct device *device, uint64_t n, uint64_t keys) 
            (passes > 1 ? 2 * aligned(8 * n) : 0) + aligned(portions * passes * 4);
 }
 
-/* One state a tile and 32 more, of a value and as much again for its flag; one more array. */
-static uint64_t tile_states(uint64_t n, uint64_t tile, uint64_t value_bytes) {
-    return ALIGN - 1 + aligned((div_up(n, tile) + TILE_PADDING) * 2 * value_bytes) + ALIGN;
+/* One state a tile and 32 more, of a value and as much again for its flag; in newer ones one more
+ * array. */
+static uint64_t tile_states(const struct framework *framework, uint64_t n, uint64_t tile,
+                            uint64_t value_bytes) {
+    return ALIGN - 1 + aligned((div_up(n, tile) + TILE_PADDING) * 2 * value_bytes) +
+           (framework->cub_second_array ? ALIGN : 0);
 }
 
-uint64_t cub_unique_bytes(const struct device *device, uint64_t n) {
-    return tile_states(n, tiles_of(device)->unique, 8);
+uint64_t cub_unique_bytes(const struct framework *framework, const struct device *device,
+                          uint64_t n) {
+    const struct tiles *tiles = tiles_of(device);
+    return tile_states(framework, n,
+                       framework->cub_unique_tuned ? tiles->unique : tiles->early_unique, 8);
 }
 
 /* tuning_scan.cuh: 128 threads of 7 items on every architecture */
-uint64_t cub_scan_bytes(uint64_t n) {
-    return tile_states(n, 128 * 7, 8);
+uint64_t cub_scan_bytes(const struct framework *framework, uint64_t n) {
+    return tile_states(framework, n, 128 * 7, 8);
 }
 
-uint64_t cub_scan4_bytes(uint64_t n) {
-    return tile_states(n, 128 * 15, 4);
+uint64_t cub_scan4_bytes(const struct framework *framework, uint64_t n) {
+    return tile_states(framework, n, 128 * 15, 4);
 }
 
 /* tuning_reduce.cuh: tiles of 256 threads with 16 items; up to one of them, one block. Above, five
@@ -82,6 +90,7 @@ uint64_t cub_sum_bytes(const struct device *device, uint64_t n) {
     return ALIGN - 1 + aligned(blocks * 4);
 }
 
-uint64_t cub_select_bytes(const struct device *device, uint64_t n) {
-    return tile_states(n, tiles_of(device)->select, 4);
+uint64_t cub_select_bytes(const struct framework *framework, const struct device *device,
+                          uint64_t n) {
+    return tile_states(framework, n, tiles_of(device)->select, 4);
 }

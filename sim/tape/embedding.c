@@ -15,7 +15,7 @@ static struct tensor *new_floats(struct tape *tape, int64_t count) {
     return tape_new(tape, DTYPE_FLOAT32, &shape);
 }
 
-/* EmbeddingBackwardKernel.cu (2.15): few segments of many rows each are summed by one kernel with
+/* EmbeddingBackwardKernel.cu (2.11 on): few segments of many rows each are summed by one kernel with
  * atomics, in fp32 for 16-bit gradients, when a segment a block would leave the device idle. */
 static bool sums_in_one_kernel(const struct device *device, int64_t segments, int64_t partials,
                                int64_t width) {
@@ -43,15 +43,17 @@ static struct tensor *sorted_gradient(struct tape *tape, struct tensor *grad, in
     held[count++] = aten_new_int64s(tape, n); /* where segments begin */
     held[count++] = aten_new_int64s(tape, 1); /* how many */
     struct tensor *dummy = aten_new_int64s(tape, n);
-    struct tensor *unique = new_bytes(tape, cub_unique_bytes(tape->device, (uint64_t)n));
+    struct tensor *unique =
+        new_bytes(tape, cub_unique_bytes(tape->framework, tape->device, (uint64_t)n));
     tensor_unref(tape, dummy);
     tensor_unref(tape, unique);
     held[count++] = aten_new_int64s(tape, segments); /* partial segments of each, */
     held[count++] = aten_new_int64s(tape, segments); /* and where they begin */
-    tensor_unref(tape, new_bytes(tape, cub_scan_bytes((uint64_t)segments)));
+    tensor_unref(tape, new_bytes(tape, cub_scan_bytes(tape->framework, (uint64_t)segments)));
     held[count++] = aten_new_int64s(tape, 1);
     held[count++] = aten_new_int64s(tape, partials);
-    if (sums_in_one_kernel(tape->device, segments, partials, width)) {
+    if (tape->framework->embedding_sums_in_one_kernel &&
+        sums_in_one_kernel(tape->device, segments, partials, width)) {
         held[count++] = aten_new_int64s(tape, partials);
         if (dtype_bytes(grad->dtype) == 2)
             held[count++] = new_floats(tape, rows * width);

@@ -14,9 +14,9 @@
 /* GroupMM.cu: a problem shape (3 x 4), pointers to A, B and the output (3 x 8) and their strides (3
  * x 8) a group */
 enum { GROUP_ARGUMENT_BYTES = 12 + 3 * 8 + 3 * 8 };
-/* CUTLASS' array kernels change tensor maps on the device: 128 bytes each for A, B, C and D, a
- * multiprocessor */
-enum { TENSOR_MAP_BYTES = 4 * 128 };
+/* CUTLASS' array kernels change tensor maps on the device: for A, B, C and D (framework.h: and one
+ * more) a multiprocessor */
+enum { TENSOR_MAP_BYTES = 128 };
 
 static bool runs_in_one_kernel(const struct tape *tape, const struct tensor *t) {
     uint32_t sm = tape->device->compute_capability;
@@ -28,8 +28,11 @@ static void launch(struct tape *tape, struct tensor *a, struct tensor *b, struct
     if (runs_in_one_kernel(tape, a)) {
         struct tensor *arguments =
             tape_new_bytes(tape, (uint64_t)groups * GROUP_ARGUMENT_BYTES, CATEGORY_TEMPORARY);
-        struct tensor *maps = tape_new_bytes(
-            tape, (uint64_t)tape->device->multiprocessors * TENSOR_MAP_BYTES, CATEGORY_WORKSPACE);
+        struct tensor *maps =
+            tape_new_bytes(tape,
+                           (uint64_t)tape->device->multiprocessors *
+                               tape->framework->grouped_mm_tensor_maps * TENSOR_MAP_BYTES,
+                           CATEGORY_WORKSPACE);
         tape_kernel(tape, "grouped_mm", flops,
                     tensor_nbytes(a) + tensor_nbytes(b) + tensor_nbytes(out), out->dtype);
         tensor_unref(tape, maps);

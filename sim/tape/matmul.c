@@ -211,15 +211,17 @@ static const struct backward_op addmm_backward = {"AddmmBackward0", backward_add
  * shape by shape): never when the second matrix has one row or one column. A contiguous bias of the
  * output's width (1-dim, or seen so without its dims of size 1) is fused when beta is 1; where the
  * framework has it, a 16-bit bias of the output's shape goes in as the C matrix, if its rows lie
- * contiguously and beta is not 0. */
+ * contiguously and beta is not 0. Earlier releases leave out single rows (framework.h). */
 static bool has_fused_bias(const struct framework *framework, const struct tensor *bias,
                            const struct tensor *a, const struct tensor *b, double beta) {
     int64_t rows = a->shape.size[0], cols = b->shape.size[1];
     unsigned n = bias->shape.ndim;
     if (b->shape.size[0] <= 1 || cols <= 1 || n == 0)
         return false;
+    if (rows <= 1 && !framework->cublaslt_single_row)
+        return false;
     if (bias->shape.size[n - 1] == cols && shape_numel(&bias->shape) == cols)
-        return tensor_is_contiguous(bias) && beta == 1;
+        return tensor_is_contiguous(bias) && beta == 1 && (n == 1 || framework->cublaslt_row_bias);
     return framework->cublaslt_matrix_bias && dtype_bytes(bias->dtype) == 2 && beta != 0 &&
            n == 2 && bias->shape.size[0] == rows && bias->shape.size[1] == cols &&
            bias->stride[1] == 1 && bias->stride[0] >= cols;

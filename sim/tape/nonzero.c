@@ -22,8 +22,9 @@ static void run_nonzero(struct tape *tape, struct op_call *call) {
     tape_kernel(tape, "nonzero", (uint64_t)n, tensor_nbytes(t), t->dtype);
     struct shape shape = {.ndim = 2, .size = {t->shape.ndim, count}};
     struct tensor *out = tape_new(tape, DTYPE_INT64, &shape);
-    tensor_unref(tape, tape_new_bytes(tape, cub_select_bytes(tape->device, (uint64_t)n),
-                                      CATEGORY_TEMPORARY));
+    tensor_unref(tape,
+                 tape_new_bytes(tape, cub_select_bytes(tape->framework, tape->device, (uint64_t)n),
+                                CATEGORY_TEMPORARY));
     tape_kernel(tape, "nonzero", (uint64_t)n, tensor_nbytes(t) + tensor_nbytes(out), t->dtype);
     tensor_unref(tape, found);
     tensor_unref(tape, contiguous);

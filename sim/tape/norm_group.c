@@ -1,11 +1,18 @@
 /* norm_group.c: group normalisation (ATen/native/group_norm.cpp, cuda/group_norm_kernel.cu). Images
- * in channels_last stay so; any other input that is not contiguous is copied for the kernel alone,
- * after the results are there (2.15). */
+ * in channels_last stay so where the release's kernel can read them; any other input that is not
+ * contiguous is copied for the kernel alone, after the results are there. */
 #include "memory_format.h"
 #include "op.h"
 
 static enum dtype accumulator(const struct tensor *t) {
     return t->dtype == DTYPE_FLOAT16 || t->dtype == DTYPE_BFLOAT16 ? DTYPE_FLOAT32 : t->dtype;
+}
+
+/* What the kernel reads and writes (framework.h). */
+static enum memory_format kernel_format(const struct tape *tape, const struct tensor *input) {
+    return tape->framework->group_norm_layout == GROUP_NORM_AS_IT_LIES
+               ? tensor_suggest_format(input)
+               : FORMAT_CONTIGUOUS;
 }
 
 static int64_t image_size(const struct shape *shape) {
@@ -29,7 +36,7 @@ static void backward_group_norm(struct tape *tape, struct node *node, struct ten
     int64_t n = input->shape.size[0], c = input->shape.size[1];
     struct shape channels = {.ndim = 1, .size = {c}}, by_channel = {.ndim = 2, .size = {n, c}};
     struct shape by_group = {.ndim = 2, .size = {n, node->args[0]}};
-    enum memory_format format = tensor_suggest_format(input);
+    enum memory_format format = kernel_format(tape, input);
     struct tensor *grad = aten_contiguous_format(tape, grads[0], format);
     struct tensor *x = aten_contiguous_format(tape, input, format);
     bool single = image_size(&input->shape) == 1;
@@ -40,7 +47,7 @@ static void backward_group_norm(struct tape *tape, struct node *node, struct ten
     if (node->edge_count > 2 && node_wants(node, 2))
         out[2] = tape_new(tape, weight ? weight->dtype : x->dtype, &channels);
     struct tensor *factors[5] = {NULL};
-    if (!single) {
+    if (!single || !tape->framework->group_norm_single_is_short) {
         factors[0] = tape_new(tape, accumulator(x), &by_channel);
         factors[1] = tape_new(tape, accumulator(x), &by_channel);
     }
@@ -64,7 +71,7 @@ static struct tensor *group_norm(struct tape *tape, struct tensor *const *in, in
     struct tensor *input = in[0];
     struct shape by_group = {.ndim = 2, .size = {input->shape.size[0], groups}};
     struct shape by_channel = {.ndim = 2, .size = {input->shape.size[0], input->shape.size[1]}};
-    enum memory_format format = tensor_suggest_format(input);
+    enum memory_format format = kernel_format(tape, input);
     struct node *node = node_create(tape, &group_norm_backward, in, 3, 1);
     bool recording = tape->grad_enabled;
     tape->grad_enabled = false;
@@ -74,7 +81,7 @@ static struct tensor *group_norm(struct tape *tape, struct tensor *const *in, in
     struct tensor *rstd = tape_new(tape, statistics, &by_group);
     struct tensor *x = aten_contiguous_format(tape, input, format);
     struct tensor *temporary[4] = {NULL};
-    if (accumulator(x) != x->dtype) {
+    if (accumulator(x) != x->dtype && tape->framework->group_norm_float_statistics) {
         temporary[0] = tape_new(tape, DTYPE_FLOAT32, &by_group);
         temporary[1] = tape_new(tape, DTYPE_FLOAT32, &by_group);
     }
@@ -110,7 +117,11 @@ static void run_group_norm(struct tape *tape, struct op_call *call) {
         call->out[call->out_count++] = tensor_ref(in[0]);
         return;
     }
+    struct tensor *copied = NULL; /* by an op of its own, which autograd records */
+    if (tape->framework->group_norm_layout == GROUP_NORM_COPIED)
+        in[0] = copied = aten_contiguous(tape, in[0]);
     call->out[call->out_count++] = group_norm(tape, in, groups);
+    tensor_unref(tape, copied);
 }
 
 const struct op ops_norm_group[] = {

@@ -5,12 +5,14 @@
 #include "op.h"
 
 static struct tensor *cumsum(struct tape *tape, struct tensor *t, unsigned dim, enum dtype dtype) {
-    uint64_t (*scan_bytes)(uint64_t) = dtype_bytes(dtype) == 4 ? cub_scan4_bytes : cub_scan_bytes;
+    uint64_t (*scan_bytes)(const struct framework *, uint64_t) =
+        dtype_bytes(dtype) == 4 ? cub_scan4_bytes : cub_scan_bytes;
     struct tensor *out = tape_new(tape, dtype, &t->shape);
     struct tensor *input = aten_to(tape, t, dtype), *temporary = NULL;
     if (t->shape.ndim > 0 && shape_numel(&t->shape) == t->shape.size[dim])
         temporary =
-            tape_new_bytes(tape, scan_bytes((uint64_t)shape_numel(&t->shape)), CATEGORY_TEMPORARY);
+            tape_new_bytes(tape, scan_bytes(tape->framework, (uint64_t)shape_numel(&t->shape)),
+                           CATEGORY_TEMPORARY);
     tape_kernel(tape, "cumsum", (uint64_t)shape_numel(&t->shape), 2 * tensor_nbytes(out), dtype);
     tensor_unref(tape, temporary);
     tensor_unref(tape, input);

@@ -9,7 +9,7 @@ local e = torch.einsum("ab,cb->ca", { x, w }):reshape(-1)
 local o = torch.einsum("ab,a->ab", { x, torch.zeros({ 64 }) })
 o = torch.bmm(x:unsqueeze(2), x:unsqueeze(1))
 END
-for framework in pytorch-2.15 pytorch-2.11 pytorch-2.10 pytorch-2.9 pytorch-2.8 pytorch-2.7 pytorch-2.6; do
+for framework in pytorch-2.15 pytorch-2.14 pytorch-2.13 pytorch-2.12 pytorch-2.11 pytorch-2.10 pytorch-2.9 pytorch-2.8 pytorch-2.7 pytorch-2.6; do
     echo "$framework"
     vramsim dump requests ops.lua --framework $framework | grep -v ' free_requested ' | cut -d' ' -f2-6
 done

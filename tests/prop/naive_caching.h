@@ -171,13 +171,13 @@ static void nunmap(struct naive *n, int b) {
     n->done[s->stream] = n->queued[s->stream];
     nlog(n, ALLOC_ENTRY_SEGMENT_UNMAP, lo, hi - lo);
     n->stats.num_device_free++;
-    if (hi < to)
-        ninto_set(n, ncut(n, b, hi - from));
     int middle = b;
     if (lo > from) {
-        middle = ncut(n, b, lo - from);
+        middle = ncut_low(n, b, lo - from);
         ninto_set(n, b);
     }
+    if (hi < to)
+        ninto_set(n, ncut(n, middle, hi - lo));
     n->b[middle].mapped = false;
     middle = nmerge(n, middle);
     if (nunsplit(n, middle))
@@ -382,7 +382,7 @@ static enum alloc_result ntake(struct naive *n, uint64_t bytes, uint64_t stream,
         return ALLOC_OOM;
     }
     if (nsplits(n, &r, n->b[b].size - r.s) && n->b[b].size > r.s)
-        ninto_set(n, ncut(n, b, r.s));
+        ninto_set(n, ncut_low(n, b, r.s));
     struct nblock *block = &n->b[b];
     block->free = false;
     block->calls = 1;

@@ -19,7 +19,7 @@ struct nblock {
     int seg, events;
     bool uses[NSTREAMS], capture_uses[NSTREAMS];
     int use_order[NSTREAMS], use_count;
-    uint64_t calls;
+    uint64_t calls, made;
 };
 
 struct nseg {
@@ -50,7 +50,7 @@ struct nlog {
 struct naive {
     struct alloc_settings set;
     unsigned minor;
-    uint64_t total, capacity, limit, next_at, next_number, next_serial;
+    uint64_t total, capacity, limit, next_at, next_number, next_made, next_serial;
     bool has_limit, capture;
     double fraction;
     struct nblock b[NB];
@@ -145,6 +145,7 @@ static int nnew_block(struct naive *n) {
     assert(n->blocks < NB);
     memset(&n->b[i], 0, sizeof n->b[i]);
     n->b[i].there = true;
+    n->b[i].made = n->next_made++;
     return i;
 }
 
@@ -164,10 +165,21 @@ static bool nunsplit(struct naive *n, int b) {
 
 static int ncut(struct naive *n, int b, uint64_t bytes) {
     int high = nnew_block(n);
+    uint64_t made = n->b[high].made;
     n->b[high] = n->b[b];
+    n->b[high].made = made;
     n->b[high].at += bytes;
     n->b[high].size -= bytes;
     n->b[b].size = bytes;
+    return high;
+}
+
+/* Likewise, but the low part is the new one. */
+static int ncut_low(struct naive *n, int b, uint64_t bytes) {
+    int high = ncut(n, b, bytes);
+    uint64_t made = n->b[high].made;
+    n->b[high].made = n->b[b].made;
+    n->b[b].made = made;
     return high;
 }
 
@@ -204,7 +216,8 @@ static uint64_t *ncalls(struct naive *n, uint64_t pool, bool small) {
 
 static struct nkey nkey_of(struct naive *n, int b) {
     struct nseg *s = nseg_of(n, b);
-    return (struct nkey){s->stream, n->b[b].size, n->minor >= 13 ? s->number : 0, n->b[b].at};
+    uint64_t age = n->minor >= 13 ? s->number : n->minor == 12 ? n->b[b].made : 0;
+    return (struct nkey){s->stream, n->b[b].size, age, n->b[b].at};
 }
 
 static int nkey_compare(struct nkey a, struct nkey b) {

@@ -8,7 +8,10 @@
 /* An initialiser; `minor_` may be computed. */
 #define RELEASE(name_, minor_)                                                                     \
     {                                                                                              \
-        .name = (name_), .tie_by_segment_age = (minor_) >= 13,                                     \
+        .name = (name_),                                                                           \
+        .tie_rule = (minor_) >= 13   ? TIE_OLDER_SEGMENT                                           \
+                    : (minor_) == 12 ? TIE_OLDER_BLOCK                                             \
+                                     : TIE_LOWER_ADDRESS,                                          \
         .inner_redirect_wins = (minor_) >= 10, .redirect_suspends = (minor_) < 13,                 \
         .full_fraction_lifts_limit = (minor_) >= 10, .drops_small_reservation = (minor_) >= 14,    \
         .async_trims_on_oom = (minor_) >= 14, .alloc_sizes_from_large_segment = (minor_) >= 10,    \

@@ -88,8 +88,31 @@ static void check_tie(const struct framework *framework, bool older_wins) {
 TEST(equal_sizes_go_to_the_lower_address_and_later_to_the_older_segment) {
     USE_STATE;
     check_tie(&v2_6, false);
-    check_tie(&v2_12, false);
+    check_tie(&v2_12, true);
     check_tie(&v2_15, true);
+}
+
+/* What is cut off a free block is a new block, and so younger than what lies above it. */
+static void check_age_of_cut(const struct framework *framework, bool upper_wins) {
+    uint64_t next = UINT64_C(1) << 46;
+    struct alloc *al = start_downward(framework, &next);
+    uint64_t a = take(al, 1024), b = take(al, 512), c = take(al, 512), d = take(al, 512);
+    alloc_free(al, a);
+    uint64_t low = take(al, 512), high = take(al, 512);
+    assert_bytes_equal(low, a);
+    assert_bytes_equal(high, a + 512);
+    alloc_free(al, low);
+    alloc_free(al, c);
+    assert_bytes_equal(take(al, 512), upper_wins ? c : low);
+    assert_true(b < c && c < d);
+    alloc_destroy(al);
+}
+
+TEST(in_2_12_equal_sizes_go_to_the_older_block) {
+    USE_STATE;
+    check_age_of_cut(&v2_6, false);
+    check_age_of_cut(&v2_12, true);
+    check_age_of_cut(&v2_15, false);
 }
 
 /* --- 32 to 35 --- */
@@ -519,6 +542,7 @@ TEST(every_failed_host_allocation_is_reported_and_leaves_a_sound_state) {
 }
 
 SUITE(cmocka_unit_test(equal_sizes_go_to_the_lower_address_and_later_to_the_older_segment),
+      cmocka_unit_test(in_2_12_equal_sizes_go_to_the_older_block),
       cmocka_unit_test(unmapping_leaves_pages_shared_with_live_blocks),
       cmocka_unit_test(a_request_just_below_max_split_never_finds_its_segment_again),
       cmocka_unit_test(grow_takes_the_oversize_free_part_that_find_free_refuses),

@@ -274,11 +274,11 @@ TEST(the_release_is_told_by_its_tie_rule) {
     static const struct replay_config config = {.reproduce = true};
     struct outcome o = replay_timeline(tie("s"), &config);
     check_equal(&o);
-    assert_true(o.result.guessed && o.result.framework->tie_by_segment_age);
+    assert_true(o.result.guessed && o.result.framework->tie_rule == TIE_OLDER_SEGMENT);
     end(&o);
     o = replay_timeline(tie("t"), &config);
     check_equal(&o);
-    assert_true(o.result.guessed && !o.result.framework->tie_by_segment_age);
+    assert_true(o.result.guessed && o.result.framework->tie_rule != TIE_OLDER_SEGMENT);
     end(&o);
 }
 
