@@ -208,43 +208,17 @@ bool json_parse(const uint8_t *data, size_t length, const struct json_handlers *
 
 /* --- numbers --- */
 
-#define EACH_BYTE(value) (UINT64_MAX / 255 * (value))
-
 static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-static bool are_digits(const char eight[8]) {
-    uint64_t v;
-    memcpy(&v, eight, sizeof v);
-    return ((v & EACH_BYTE(0xf0)) | ((v + EACH_BYTE(6)) & EACH_BYTE(0xf0)) >> 4) == EACH_BYTE(0x33);
-}
-
 enum { SAFE_DIGITS = 19 }; /* so many fit whatever they are */
-
-/* Eight digits at once, the first in the lowest byte: pairs, then fours, then all. False: not digits alone. */
-static bool read_eight(const char *text, uint64_t *out) {
-    uint64_t v;
-    if (!are_digits(text))
-        return false;
-    memcpy(&v, text, sizeof v);
-    v = (v & EACH_BYTE(0x0f)) * (10 * 256 + 1) >> 8;
-    v = (v & UINT64_C(0x00ff00ff00ff00ff)) * (100 * 65536 + 1) >> 16;
-    *out = (v & UINT64_C(0x0000ffff0000ffff)) * (10000 * (UINT64_C(1) << 32) + 1) >> 32;
-    return true;
-}
 
 bool json_number_u64(const char *text, size_t length, uint64_t *out) {
     uint64_t value = 0;
-    size_t i = 0;
     if (length == 0)
         return false;
-    for (uint64_t eight; i + 8 <= length && i + 8 < SAFE_DIGITS; i += 8) {
-        if (!read_eight(text + i, &eight))
-            return false;
-        value = value * 100000000 + eight;
-    }
-    for (; i < length; i++) {
+    for (size_t i = 0; i < length; i++) {
         unsigned digit = (unsigned)text[i] - '0';
         if (digit > 9 || (i >= SAFE_DIGITS && value > (UINT64_MAX - digit) / 10))
             return false;
@@ -256,10 +230,6 @@ bool json_number_u64(const char *text, size_t length, uint64_t *out) {
 
 bool json_number_i64(const char *text, size_t length, int64_t *out) {
     uint64_t size;
-    if (length == 1 && is_digit(*text)) {
-        *out = *text - '0';
-        return true;
-    }
     bool is_negative = length > 0 && *text == '-';
     if (!json_number_u64(text + is_negative, length - is_negative, &size) || size > INT64_MAX)
         return false;

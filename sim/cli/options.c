@@ -64,7 +64,7 @@ static const struct option options[] = {
     {OPT_SET_B, "--set-b", "NAME=VALUE", " compare ", "likewise, of the second one alone"},
     {OPT_FRAMEWORK, "--framework", "NAME", " run render view validate dump replay convert compare ",
      "modelled release (vramsim frameworks)"},
-    {OPT_CUDNN, "--cudnn", "VERSION", " run render view validate dump compare ",
+    {OPT_CUDNN, "--cudnn", "VERSION", " run render view validate dump replay convert compare ",
      "another cuDNN than the release's own, or none: what attention asks it on H100, B200"},
     {OPT_DEVICE, "--device", "NAME[:total=SIZE,context=SIZE]",
      " run render view validate dump replay convert compare ", "the card (vramsim devices)"},

@@ -10,9 +10,10 @@
 struct error;
 
 enum workspace_lifetime {
-    WORKSPACE_PER_CALL,          /* taken before a product, given back after it */
-    WORKSPACE_PER_HANDLE_STREAM, /* taken at a handle's first product on a stream, kept to the end */
-    WORKSPACE_SHARED             /* cuBLASLt uses the one that cuBLAS keeps */
+    WORKSPACE_PER_CALL, /* taken before a product, given back after it */
+    /* taken at a handle's first product on a stream, kept to the end */
+    WORKSPACE_PER_HANDLE_STREAM,
+    WORKSPACE_SHARED /* cuBLASLt uses the one that cuBLAS keeps */
 };
 
 /* Of the caching allocator's free blocks of one size, which is taken. A block that is cut hands out its low part as a
@@ -66,14 +67,15 @@ struct framework {
     bool alloc_sizes_from_large_segment;
     /* ... `>` of the rounding list begins after the last key named (2.10 on), else at it */
     bool divisions_rest_after_last;
-    /* cuDNN of the release's wheel on PyPI: 9.26.0 is 92600; 0: not told here */
+    /* cuDNN of the release's build for Linux: 9.26.0 is 92600; 0: not told here */
     uint32_t cudnn;
     /* scaled_dot_product_attention asks cuDNN first on sm_90 and sm_10x, where that is newer than 9.15.0
      * (check_prefer_cudnn_attention of sdp_utils.cpp, 2.13 on). */
     bool prefers_cudnn_attention;
-    /* addmm hands cuBLASLt an input of one row, or a bias of one row in two dims; else only 1-dim biases, or more rows
-     * (2.10 alone, and before 2.10). */
-    bool cublaslt_single_row, cublaslt_row_bias;
+    /* addmm hands cuBLASLt an input of one row too (not in 2.10). */
+    bool cublaslt_single_row;
+    /* ... and a bias of one row in two dims (2.10 on), else 1-dim biases alone. */
+    bool cublaslt_row_bias;
     /* What CUTLASS keeps a multiprocessor in a grouped product of one kernel, in units of 128 bytes */
     uint32_t grouped_mm_tensor_maps;
     /* linear fuses the bias of a contiguous input of any dims (2.1 on), else of 2 or 3. */
@@ -101,9 +103,10 @@ struct framework {
     /* Few segments of many of these indices are summed by one kernel (2.11 on), else through partial sums. */
     bool embedding_sums_in_one_kernel;
     /* CUB, which comes with CUDA and sizes the temporaries of sorts and scans: its scans, selections and UniqueByKey
-     * have a second array, of one alignment (2.11 on, ... */
+     * have a second array, of one alignment (2.11 on). */
     bool cub_second_array;
-    bool cub_unique_tuned; /* ... and UniqueByKey has the tiles of CUB 3.2 (2.13 on) */
+    /* UniqueByKey has the tiles of CUB 3.2 (2.13 on). */
+    bool cub_unique_tuned;
     /* einsum swaps its operands where the right one's output dims come first, so that the product
      * lies in the output's order (after 2.8: pull request 161755). */
     bool einsum_keeps_output_order;

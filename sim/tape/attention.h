@@ -27,6 +27,8 @@ struct attention_sizes attention_sizes_of(const struct tensor *q, const struct t
 /* [b, a, s, d] seen through memory of [b, s, a, d] */
 struct tensor *attention_new_heads(struct tape *tape, enum dtype dtype, int64_t b, int64_t a,
                                    int64_t s, int64_t d);
+/* empty_like: the layout of the inputs, which is [b, s, a, d] after a projection, else what a copy made it */
+struct tensor *attention_new_like(struct tape *tape, const struct tensor *t);
 struct tensor *attention_new_floats(struct tape *tape, int64_t count);
 /* One kernel of so many products of query and key's size. */
 void attention_kernel(struct tape *tape, const char *name, const struct attention_sizes *z,

@@ -46,17 +46,11 @@ static struct tensor *new_workspace(struct tape *tape, int64_t bytes) {
     return bytes > 0 ? tape_new_bytes(tape, (uint64_t)bytes, CATEGORY_WORKSPACE) : NULL;
 }
 
-static struct tensor *new_like(struct tape *tape, struct tensor *t) {
-    int64_t stride[TENSOR_MAX_DIMS];
-    strides_preserve(t, stride);
-    return tape_new_strided(tape, t->dtype, &t->shape, stride);
-}
-
 /* permute_to_matching_layout: only where the gradient's rows do not lie in one piece */
 static struct tensor *whole_rows(struct tape *tape, struct tensor *grad, struct tensor *output) {
     if (grad->stride[3] == 1)
         return tensor_ref(grad);
-    struct tensor *copy = new_like(tape, output);
+    struct tensor *copy = attention_new_like(tape, output);
     tape_kernel(tape, "copy", 0, 2 * tensor_nbytes(copy), copy->dtype);
     return copy;
 }
@@ -66,7 +60,7 @@ static void backward_cudnn(struct tape *tape, struct node *node, struct tensor *
     struct tensor *q = node->saved[SAVED_Q];
     struct attention_sizes z = attention_sizes_of(q, node->saved[SAVED_K], node->saved[SAVED_V]);
     for (unsigned i = 0; i < 3; i++)
-        out[i] = new_like(tape, node->saved[i]);
+        out[i] = attention_new_like(tape, node->saved[i]);
     struct tensor *grad = whole_rows(tape, grads[0], node->saved[SAVED_OUT]);
     struct cudnn_attention c =
         problem(&z, (node->args[0] & IS_CAUSAL) != 0, (node->args[0] & HAS_DROPOUT) != 0);

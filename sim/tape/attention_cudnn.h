@@ -2,7 +2,7 @@
  *
  * Source: cuDNN 9.26 itself, asked for the plans of PyTorch 2.15's graphs (ATen/native/cudnn/MHA.cpp)
  * for devices described by their properties (CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR): H100 (132 and 114
- * multiprocessors) and B200 (148). tests/data/cudnn holds the answers that the rules are read off.
+ * multiprocessors) and B200 (148). tests/unit/attention_cudnn_answers.h holds the answers that the rules must meet.
  */
 #ifndef ATTENTION_CUDNN_H
 #define ATTENTION_CUDNN_H

@@ -38,14 +38,6 @@ static int64_t flash_splits(const struct tape *tape, const struct attention_size
     return 1;
 }
 
-/* empty_like: the layout of the inputs, which is [b, s, a, d] after a projection, else what a copy
- * made it */
-static struct tensor *new_like(struct tape *tape, struct tensor *t) {
-    int64_t stride[TENSOR_MAX_DIMS];
-    strides_preserve(t, stride);
-    return tape_new_strided(tape, t->dtype, &t->shape, stride);
-}
-
 static void backward_flash(struct tape *tape, struct node *node, struct tensor **grads,
                            struct tensor **out) {
     struct tensor *q = node->saved[SAVED_Q], *k = node->saved[SAVED_K];
@@ -53,7 +45,7 @@ static void backward_flash(struct tape *tape, struct node *node, struct tensor *
     struct tensor *grad = attention_contiguous_heads(tape, grads[0]);
     struct tensor *output = attention_contiguous_heads(tape, node->saved[SAVED_OUT]);
     for (unsigned i = 0; i < 3; i++)
-        out[i] = new_like(tape, node->saved[i]);
+        out[i] = attention_new_like(tape, node->saved[i]);
     int64_t rows = attention_round_up(z.s, 128);
     struct tensor *softmax_d = attention_new_floats(tape, z.b * z.a * rows);
     struct tensor *dq_accum = attention_new_floats(tape, z.b * z.a * rows * flash_head(z.d));
@@ -80,7 +72,7 @@ static struct tensor *flash(struct tape *tape, struct tensor *q, struct tensor *
     struct attention_sizes z = attention_sizes_of(q, k, v);
     struct tensor *in[3] = {q, k, v};
     struct node *node = node_create(tape, &flash_backward, in, 3, 1);
-    struct tensor *out = new_like(tape, q);
+    struct tensor *out = attention_new_like(tape, q);
     struct tensor *lse = attention_new_floats(tape, z.b * z.a * z.s);
     int64_t splits = dropout ? 1 : flash_splits(tape, &z, z.d);
     struct tensor *lse_accum = NULL, *out_accum = NULL;

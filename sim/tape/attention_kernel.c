@@ -20,6 +20,12 @@ struct tensor *attention_new_heads(struct tape *tape, enum dtype dtype, int64_t 
     return tape_new_strided(tape, dtype, &shape, stride);
 }
 
+struct tensor *attention_new_like(struct tape *tape, const struct tensor *t) {
+    int64_t stride[TENSOR_MAX_DIMS];
+    strides_preserve(t, stride);
+    return tape_new_strided(tape, t->dtype, &t->shape, stride);
+}
+
 struct tensor *attention_new_floats(struct tape *tape, int64_t count) {
     struct shape shape = {.ndim = 1, .size = {count}};
     return tape_new(tape, DTYPE_FLOAT32, &shape);

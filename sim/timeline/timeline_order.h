@@ -10,8 +10,8 @@
 
 struct timeline;
 
-/* Only numbers of rows change. Time: one walk, where they are in order already. False: host memory; the timeline is as
- * it was. */
+/* Only numbers of rows change. Time: one walk, where they are in order already. False: host memory; the timeline is
+ * whole, but some of its rows may be renumbered already. */
 bool timeline_order_rows(struct timeline *tl);
 
 #endif

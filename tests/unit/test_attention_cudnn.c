@@ -3,6 +3,7 @@
 
 #include "attention_cudnn.h"
 #include "device.h"
+#include "framework.h"
 
 /* Multiprocessors and architecture; batch, heads of query, of key and value, lengths of query, of key; head dims;
  * what it asked for, backward -1: not asked. */
@@ -49,5 +50,26 @@ TEST(sizes_beyond_any_card_end_at_the_largest_number) {
     assert_int_equal(cudnn_attention_forward_bytes(&device, &c), INT64_MAX);
 }
 
-SUITE(cmocka_unit_test(every_answer_is_met),
+TEST(versions_are_read) {
+    USE_STATE;
+    static const struct {
+        const char *text;
+        uint32_t version;
+    } good[] = {{"9.26", 92600}, {"9.15.1", 91501}, {"9", 90000}, {"none", 0}};
+    static const char *const bad[] = {"",      "x",  "9.",   ".9", "9.15.1.2",
+                                      "9.100", "-9", "9,15", "100"};
+    uint32_t version = 1;
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        assert_true(framework_parse_cudnn(good[i].text, &version, NULL));
+        assert_int_equal(version, good[i].version);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct error err;
+        if (framework_parse_cudnn(bad[i], &version, &err))
+            fail_msg("taken for a version: '%s'", bad[i]);
+        assert_int_equal(err.code, ERROR_USAGE);
+    }
+}
+
+SUITE(cmocka_unit_test(versions_are_read), cmocka_unit_test(every_answer_is_met),
       cmocka_unit_test(sizes_beyond_any_card_end_at_the_largest_number))

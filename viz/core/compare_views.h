@@ -30,7 +30,8 @@ struct difference_view {
 struct range_view {
     struct range_sums sums;
     bool
-        may_wait; /* a picture of a window, which another follows: a long range is summed up in slices */
+        /* a picture of a window, which another follows: a long range is summed up in slices */
+        may_wait;
     struct range_row rest;
     bool valid;
     struct groups_key key;
