@@ -78,8 +78,6 @@ struct framework {
     bool cublaslt_row_bias;
     /* What CUTLASS keeps a multiprocessor in a grouped product of one kernel, in units of 128 bytes */
     uint32_t grouped_mm_tensor_maps;
-    /* linear fuses the bias of a contiguous input of any dims (2.1 on), else of 2 or 3. */
-    bool linear_fuses_all_dims;
     /* Flash attention keeps its random state on the device, without dropout too (2.7 on: pull request
      * 146372), else on the host. */
     bool flash_rng_on_device;

@@ -45,6 +45,9 @@ struct tensor *aten_sum_to(struct tape *tape, struct tensor *t, const struct sha
 
 /* reduction.c */
 struct shape reduced_shape(const struct shape *shape, uint32_t mask, bool keepdim);
+/* reduce.c: in the backward of a reduction that keeps its dims as a mask in args[0]: `t`, of the result's size, with these dims again,
+ * as size 1. */
+struct tensor *aten_with_dims(struct tape *tape, const struct node *node, struct tensor *t);
 /* Reduces the dims of `mask` (bit i = dim i); kept as size 1 with keepdim. One kernel `name` with
  * its staging buffer. */
 struct tensor *reduce(struct tape *tape, const char *name, struct tensor *t, uint32_t mask,

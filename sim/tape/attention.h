@@ -13,10 +13,6 @@ struct attention_sizes {
 /* What a kernel's node saves. */
 enum { SAVED_Q, SAVED_K, SAVED_V, SAVED_OUT, SAVED_LSE, SAVED_SEED, SAVED_OFFSET, SAVED_BIAS };
 
-static inline int64_t attention_round_up(int64_t n, int64_t unit) {
-    return size_div_up(n, unit) * unit;
-}
-
 static inline bool attention_is_half(enum dtype dtype) {
     return dtype == DTYPE_FLOAT16 || dtype == DTYPE_BFLOAT16;
 }

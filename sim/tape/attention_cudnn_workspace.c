@@ -22,10 +22,6 @@ static int64_t mul3(int64_t a, int64_t b, int64_t c) {
     return size_mul(size_mul(a, b), c);
 }
 
-static int64_t round_up(int64_t n, int64_t unit) {
-    return size_mul(size_div_up(n, unit), unit);
-}
-
 /* sm_100's kernel for head dims of 128 */
 static int64_t splits_of_128(int64_t t, int64_t groups, int64_t sms) {
     return size_min(MAX_SPLITS_100, size_min(size_div_up(t, KEY_BLOCK) / 2, sms / 2 / groups));
@@ -62,14 +58,15 @@ static int64_t splits_of(const struct device *device, const struct cudnn_attenti
 /* Sums, maxima and results of the splits, each rounded up. */
 static int64_t split_bytes(const struct cudnn_attention *c, int64_t splits) {
     int64_t rows = mul3(splits, c->b, c->a);
-    int64_t scalars = round_up(size_mul(rows, FLOAT), HEADER);
-    return size_add(
-        HEADER, size_add(round_up(mul3(rows, c->dv, FLOAT), HEADER), size_add(scalars, scalars)));
+    int64_t scalars = size_round_up(size_mul(rows, FLOAT), HEADER);
+    return size_add(HEADER, size_add(size_round_up(mul3(rows, c->dv, FLOAT), HEADER),
+                                     size_add(scalars, scalars)));
 }
 
 /* sm_100 draws dropout's mask first: a bit an entry of whole tiles. */
 static int64_t mask_bytes(const struct cudnn_attention *c) {
-    return mul3(size_mul(c->b, c->a), round_up(c->s, KEY_BLOCK), round_up(c->t, KEY_BLOCK) / 8);
+    return mul3(size_mul(c->b, c->a), size_round_up(c->s, KEY_BLOCK),
+                size_round_up(c->t, KEY_BLOCK) / 8);
 }
 
 int64_t cudnn_attention_forward_bytes(const struct device *device,
@@ -88,8 +85,8 @@ static int64_t group_bytes(const struct cudnn_attention *c, int64_t element) {
     if (c->kv == c->a)
         return 0;
     int64_t rows = mul3(c->b, c->a, c->t);
-    return size_add(round_up(mul3(rows, c->d, element), HEADER),
-                    round_up(mul3(rows, c->dv, element), HEADER));
+    return size_add(size_round_up(mul3(rows, c->d, element), HEADER),
+                    size_round_up(mul3(rows, c->dv, element), HEADER));
 }
 
 static int64_t backward_bytes_100(const struct cudnn_attention *c, int64_t rows) {
@@ -102,7 +99,7 @@ static int64_t backward_bytes_100(const struct cudnn_attention *c, int64_t rows)
     if (c->dropout)
         parts = size_add(parts, mask_bytes(c));
     else if (c->t <= KEY_BLOCK && c->d <= 128)
-        parts = size_add(parts, mul3(size_mul(c->b, c->a), round_up(c->s, 8), c->d * FLOAT));
+        parts = size_add(parts, mul3(size_mul(c->b, c->a), size_round_up(c->s, 8), c->d * FLOAT));
     return parts > 0 ? size_add(bytes, size_add(HEADER, parts)) : bytes;
 }
 

@@ -79,10 +79,9 @@ static int64_t efficient_workspace(const struct backward_kernel *kernel,
         splits = splits < 200 / heads ? splits : 200 / heads;
         splits = splits < 1 ? 1 : splits;
         floats += splits * kernel->keys *
-                  (attention_round_up(z->d, kernel->queries) +
-                   attention_round_up(z->dv, kernel->queries));
+                  (size_round_up(z->d, kernel->queries) + size_round_up(z->dv, kernel->queries));
     }
-    return heads * attention_round_up(floats, 4);
+    return heads * size_round_up(floats, 4);
 }
 
 /* Forward: head dims above 128 do not fit the kernel's registers: 16-bit results are then summed in
@@ -127,7 +126,7 @@ static void backward_efficient(struct tape *tape, struct node *node, struct tens
     if (node_wants(node, 3)) { /* its rows begin at multiples of 16 elements */
         struct shape shape = node->edges[3].shape;
         int64_t last = shape.size[3];
-        shape.size[3] = attention_round_up(last, 16);
+        shape.size[3] = size_round_up(last, 16);
         struct tensor *wide = tape_new(tape, node->edges[3].dtype, &shape);
         out[3] = aten_narrow(tape, wide, 3, 0, last);
         tensor_unref(tape, wide);
@@ -158,8 +157,7 @@ struct tensor *attention_efficient(struct tape *tape, struct tensor *q, struct t
     int64_t words = !dropout && tape->framework->efficient_seed_on_device; /* 0: no request */
     struct tensor *seed = aten_new_int64s(tape, words), *offset = aten_new_int64s(tape, words);
     struct tensor *out = attention_new_heads(tape, q->dtype, z.b, z.a, z.s, z.dv);
-    struct tensor *lse =
-        attention_new_floats(tape, node ? z.b * z.a * attention_round_up(z.s, 32) : 0);
+    struct tensor *lse = attention_new_floats(tape, node ? z.b * z.a * size_round_up(z.s, 32) : 0);
     struct tensor *sums =
         sums_in_memory(q, &z) ? attention_new_floats(tape, z.b * z.a * z.s * z.dv) : NULL;
     attention_kernel(tape, "efficient_attention", &z, 2, q);

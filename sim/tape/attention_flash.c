@@ -4,7 +4,7 @@
 
 /* head_size_rounded of flash_api.cpp */
 static int64_t flash_head(int64_t d) {
-    return attention_round_up(d, d <= 128 ? 32 : 64);
+    return size_round_up(d, d <= 128 ? 32 : 64);
 }
 
 /* num_splits_heuristic of flash_api.cpp: the fewest splits of the keys whose waves fill the machine
@@ -46,7 +46,7 @@ static void backward_flash(struct tape *tape, struct node *node, struct tensor *
     struct tensor *output = attention_contiguous_heads(tape, node->saved[SAVED_OUT]);
     for (unsigned i = 0; i < 3; i++)
         out[i] = attention_new_like(tape, node->saved[i]);
-    int64_t rows = attention_round_up(z.s, 128);
+    int64_t rows = size_round_up(z.s, 128);
     struct tensor *softmax_d = attention_new_floats(tape, z.b * z.a * rows);
     struct tensor *dq_accum = attention_new_floats(tape, z.b * z.a * rows * flash_head(z.d));
     struct tensor *dk = NULL, *dv = NULL;
@@ -104,7 +104,7 @@ static struct tensor *flash(struct tape *tape, struct tensor *q, struct tensor *
 /* The head dim padded to a multiple of 8, kept so for backward; the result is a slice. */
 struct tensor *attention_flash(struct tape *tape, struct tensor *q, struct tensor *k,
                                struct tensor *v, bool dropout) {
-    int64_t d = q->shape.size[3], padded = attention_round_up(d, 8);
+    int64_t d = q->shape.size[3], padded = size_round_up(d, 8);
     if (padded == d)
         return flash(tape, q, k, v, dropout);
     struct tensor *in[3] = {q, k, v}, *wide[3];

@@ -30,10 +30,6 @@ static bool has_tensor_cores(const struct device *device, enum dtype dtype) {
     return (dtype == DTYPE_BFLOAT16 || dtype == DTYPE_FLOAT32) && device->compute_capability >= 80;
 }
 
-static int64_t round_up(int64_t n, int64_t unit) {
-    return size_mul((size_add(n, unit - 1)) / unit, unit);
-}
-
 static int64_t parts(int64_t n, int64_t size) {
     return (n - 1) / size + 1;
 }
@@ -80,8 +76,8 @@ static struct padded pad(const struct conv_problem *c, enum conv_padding padding
                                               : 1;
     if (c->groups > 1)
         unit = 1;
-    struct padded p = {.in = round_up(c->in_channels, unit),
-                       .out = round_up(c->out_channels, unit)};
+    struct padded p = {.in = size_round_up(c->in_channels, unit),
+                       .out = size_round_up(c->out_channels, unit)};
     p.in_group = p.in / c->groups;
     p.in_more = p.in != c->in_channels;
     p.out_more = p.out != c->out_channels;
@@ -113,8 +109,9 @@ static int64_t copies(const struct conv_problem *c, enum conv_pass pass,
         bool is_result = operands[i].makes == pass;
         if (operands[i].more || (plan->converts && !is_result) ||
             is_turned(c, plan->layout, is_result, operands[i].area, operands[i].channels))
-            bytes = size_add(bytes, round_up(size_mul(operands[i].elements, dtype_bytes(c->dtype)),
-                                             COPY_HEADER));
+            bytes =
+                size_add(bytes, size_round_up(size_mul(operands[i].elements, dtype_bytes(c->dtype)),
+                                              COPY_HEADER));
     }
     return bytes > 0 ? size_add(bytes, COPY_HEADER) : 0;
 }

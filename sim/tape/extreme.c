@@ -113,16 +113,11 @@ static struct tensor *share(struct tape *tape, struct tensor *grad, struct tenso
     return out;
 }
 
-static struct tensor *with_dims(struct tape *tape, struct node *node, struct tensor *t) {
-    struct shape shape = reduced_shape(&node->edges[0].shape, (uint32_t)node->args[0], true);
-    return aten_view(tape, t, &shape);
-}
-
 /* amax, amin: evenly to all that are the largest. saved: [0] self, [1] result; args: [0] dims */
 static void backward_of_many(struct tape *tape, struct node *node, struct tensor **grads,
                              struct tensor **out) {
-    struct tensor *grad = with_dims(tape, node, grads[0]);
-    struct tensor *result = with_dims(tape, node, node->saved[1]);
+    struct tensor *grad = aten_with_dims(tape, node, grads[0]);
+    struct tensor *result = aten_with_dims(tape, node, node->saved[1]);
     struct tensor *mask = compare(tape, "eq", node->saved[0], result);
     struct tensor *count = count_set(tape, mask, (uint32_t)node->args[0]);
     out[0] = share(tape, grad, mask, count);

@@ -131,8 +131,7 @@ static struct tensor *linear(struct tape *tape, struct tensor *x, struct tensor 
         tensor_unref(tape, wt);
         return out;
     }
-    if (bias && n > 2 && (n == 3 || tape->framework->linear_fuses_all_dims) &&
-        tensor_is_contiguous(x)) {
+    if (bias && n > 2 && tensor_is_contiguous(x)) {
         struct shape folded = aten_matrix_shape(&x->shape);
         struct shape shape = x->shape;
         shape.size[n - 1] = weight->shape.size[0];

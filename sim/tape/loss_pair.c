@@ -39,12 +39,6 @@ static struct node *record(struct tape *tape, struct op_call *call,
     return node;
 }
 
-static void give(struct tape *tape, struct op_call *call, struct node *node, struct tensor *out) {
-    node_set_output(node, out, 0);
-    node_finish(tape, node);
-    op_give(call, out);
-}
-
 static uint32_t all_dims(const struct tensor *t) {
     return (UINT32_C(1) << t->shape.ndim) - 1;
 }
@@ -66,7 +60,7 @@ static void structured(struct tape *tape, struct op_call *call,
     struct node *node = record(tape, call, backward);
     struct tensor *full = elementwise(tape, call->op->name, dtype, in, 2);
     if (each) {
-        give(tape, call, node, full);
+        op_give_recorded(tape, call, node, full);
         return;
     }
     struct tensor *out = shrunk(tape, full);
@@ -74,7 +68,7 @@ static void structured(struct tape *tape, struct op_call *call,
     reduce_into(tape, "mean", out, values, all_dims(values));
     tensor_unref(tape, values);
     tensor_unref(tape, full);
-    give(tape, call, node, out);
+    op_give_recorded(tape, call, node, out);
 }
 
 static void run_mse_loss(struct tape *tape, struct op_call *call) {
@@ -96,7 +90,7 @@ static void run_huber_loss(struct tape *tape, struct op_call *call) {
         out = reduce(tape, "mean", values, all_dims(values), false, values->dtype);
         tensor_unref(tape, values);
     }
-    give(tape, call, node, out);
+    op_give_recorded(tape, call, node, out);
 }
 
 /* ---- binary cross entropy ---- */
@@ -136,13 +130,13 @@ static void run_bce(struct tape *tape, struct op_call *call) {
     node_save(tape, node, 2, call->arg[2].tensor);
     struct tensor *full = elementwise(tape, call->op->name, self->dtype, &self, 1);
     if (each) {
-        give(tape, call, node, full);
+        op_give_recorded(tape, call, node, full);
         return;
     }
     tensor_unref(tape, reduce(tape, "mean", full, all_dims(full), false, full->dtype));
     struct tensor *out = shrunk(tape, full);
     tensor_unref(tape, full);
-    give(tape, call, node, out);
+    op_give_recorded(tape, call, node, out);
 }
 
 /* (1 - target) * self - log_sigmoid(self), the last scaled by (pos_weight - 1) * target + 1 */
@@ -170,7 +164,7 @@ static void run_bce_logits(struct tape *tape, struct op_call *call) {
         tensor_unref(tape, values);
     }
     tensor_unref(tape, log);
-    give(tape, call, node, out);
+    op_give_recorded(tape, call, node, out);
 }
 
 const struct op ops_loss_pair[] = {

@@ -1,11 +1,6 @@
 /* moments.c: variance, deviation, logsumexp (ATen/native/ReduceOps.cpp, FunctionsManual.cpp). */
 #include "op.h"
 
-static struct tensor *with_dims(struct tape *tape, struct node *node, struct tensor *t) {
-    struct shape shape = reduced_shape(&node->edges[0].shape, (uint32_t)node->args[0], true);
-    return aten_view(tape, t, &shape);
-}
-
 /* var_backward: (2 / (n - correction) * grad) * (self - self.mean(dim, true)), the right side
  * first */
 static struct tensor *variance_gradient(struct tape *tape, struct node *node, struct tensor *grad) {
@@ -14,7 +9,7 @@ static struct tensor *variance_gradient(struct tape *tape, struct node *node, st
     in[0] = self;
     in[1] = mean;
     struct tensor *centred = elementwise(tape, "sub", self->dtype, in, 2);
-    struct tensor *whole = with_dims(tape, node, grad);
+    struct tensor *whole = aten_with_dims(tape, node, grad);
     struct tensor *scaled = elementwise(tape, "mul", grad->dtype, &whole, 1);
     in[0] = scaled;
     in[1] = centred;
@@ -78,8 +73,8 @@ static void run_std(struct tape *tape, struct op_call *call) {
 static void backward_logsumexp(struct tape *tape, struct node *node, struct tensor **grads,
                                struct tensor **out) {
     struct tensor *self = node->saved[0], *in[2];
-    struct tensor *grad = with_dims(tape, node, grads[0]);
-    struct tensor *result = with_dims(tape, node, node->saved[1]);
+    struct tensor *grad = aten_with_dims(tape, node, grads[0]);
+    struct tensor *result = aten_with_dims(tape, node, node->saved[1]);
     in[0] = self;
     in[1] = result;
     struct tensor *difference = elementwise(tape, "sub", self->dtype, in, 2);

@@ -2,20 +2,11 @@
  * gradient is norm_backward of torch/csrc/autograd/FunctionsManual.cpp. */
 #include "op.h"
 
-/* norm and gradient with the dims that were reduced, as size 1 */
-static struct tensor *with_dims(struct tape *tape, struct node *node, struct tensor *t) {
-    struct shape shape = node->edges[0].shape;
-    for (unsigned i = 0; i < shape.ndim; i++)
-        if ((node->args[0] >> i) & 1)
-            shape.size[i] = 1;
-    return aten_view(tape, t, &shape);
-}
-
 /* grad * (self / norm).masked_fill_(norm == 0, 0); saved[0] = self, [1] = result */
 static void backward_vector_norm(struct tape *tape, struct node *node, struct tensor **grads,
                                  struct tensor **out) {
-    struct tensor *grad = with_dims(tape, node, grads[0]);
-    struct tensor *norm = with_dims(tape, node, node->saved[1]);
+    struct tensor *grad = aten_with_dims(tape, node, grads[0]);
+    struct tensor *norm = aten_with_dims(tape, node, node->saved[1]);
     struct tensor *both[2] = {node->saved[0], norm};
     struct tensor *unit = elementwise(tape, "div", norm->dtype, both, 2);
     struct tensor *zero = elementwise(tape, "eq", DTYPE_BOOL, &norm, 1);

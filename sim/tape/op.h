@@ -68,6 +68,9 @@ const struct op *op_row(size_t index);
 /* ---- for rows ---- */
 
 void op_give(struct op_call *call, struct tensor *t); /* the next output */
+/* ... as the node's one output; the last call of an op that is recorded. */
+void op_give_recorded(struct tape *tape, struct op_call *call, struct node *node,
+                      struct tensor *out);
 /* The dim that an argument names of the first tensor's; 0 after tape_fail when there is none. */
 unsigned op_dim(struct tape *tape, const struct op_call *call, const struct op_arg *arg);
 /* The dims that a list of them names, as a mask; all without one. */

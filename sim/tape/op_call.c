@@ -7,6 +7,13 @@ void op_give(struct op_call *call, struct tensor *t) {
     call->out[call->out_count++] = t;
 }
 
+void op_give_recorded(struct tape *tape, struct op_call *call, struct node *node,
+                      struct tensor *out) {
+    node_set_output(node, out, 0);
+    node_finish(tape, node);
+    op_give(call, out);
+}
+
 unsigned op_dim(struct tape *tape, const struct op_call *call, const struct op_arg *arg) {
     const struct shape *shape = &call->arg[0].tensor->shape;
     unsigned dim = 0;

@@ -28,28 +28,31 @@ static void backward_mean(struct tape *tape, struct node *node, struct tensor **
 static const struct backward_op sum_backward = {"SumBackward1", backward_sum};
 static const struct backward_op mean_backward = {"MeanBackward1", backward_mean};
 
-struct tensor *aten_sum_dims(struct tape *tape, struct tensor *t, uint32_t mask, bool keepdim) {
-    struct node *node = node_create(tape, &sum_backward, &t, 1, 1);
+struct tensor *aten_with_dims(struct tape *tape, const struct node *node, struct tensor *t) {
+    struct shape shape = reduced_shape(&node->edges[0].shape, (uint32_t)node->args[0], true);
+    return aten_view(tape, t, &shape);
+}
+
+static struct tensor *reduce_recorded(struct tape *tape, const struct backward_op *backward,
+                                      const char *name, struct tensor *t, uint32_t mask,
+                                      bool keepdim) {
+    struct node *node = node_create(tape, backward, &t, 1, 1);
     if (node) {
         node->args[0] = mask;
         node->args[1] = keepdim;
     }
-    struct tensor *out = reduce(tape, "sum", t, mask, keepdim, t->dtype);
+    struct tensor *out = reduce(tape, name, t, mask, keepdim, t->dtype);
     node_set_output(node, out, 0);
     node_finish(tape, node);
     return out;
 }
 
+struct tensor *aten_sum_dims(struct tape *tape, struct tensor *t, uint32_t mask, bool keepdim) {
+    return reduce_recorded(tape, &sum_backward, "sum", t, mask, keepdim);
+}
+
 struct tensor *aten_mean_dims(struct tape *tape, struct tensor *t, uint32_t mask, bool keepdim) {
-    struct node *node = node_create(tape, &mean_backward, &t, 1, 1);
-    if (node) {
-        node->args[0] = mask;
-        node->args[1] = keepdim;
-    }
-    struct tensor *out = reduce(tape, "mean", t, mask, keepdim, t->dtype);
-    node_set_output(node, out, 0);
-    node_finish(tape, node);
-    return out;
+    return reduce_recorded(tape, &mean_backward, "mean", t, mask, keepdim);
 }
 
 /* Node, output, then, where the kernel does not read the input's type, a copy in the output's. */

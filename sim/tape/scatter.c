@@ -26,12 +26,6 @@ static struct node *begin(struct tape *tape, const struct op_call *call,
     return node;
 }
 
-static void give(struct tape *tape, struct op_call *call, struct node *node, struct tensor *out) {
-    node_set_output(node, out, 0);
-    node_finish(tape, node);
-    op_give(call, out);
-}
-
 /* ---- index_select ---- */
 
 /* zeros of self, index_add'ed. saved[0] = index */
@@ -54,7 +48,7 @@ static void run_index_select(struct tape *tape, struct op_call *call) {
         shape.size[op_dim(tape, call, &call->arg[1])] = shape_numel(&index->shape);
     struct tensor *out = tape_new(tape, t->dtype, &shape);
     tape_kernel(tape, "index_select", 0, 2 * tensor_nbytes(out) + tensor_nbytes(index), t->dtype);
-    give(tape, call, node, out);
+    op_give_recorded(tape, call, node, out);
 }
 
 /* ---- scatter, scatter_add, index_copy, index_fill ---- */
@@ -98,7 +92,7 @@ static void put(struct tape *tape, struct op_call *call, const struct backward_o
     is_index(tape, call, index);
     node_save(tape, node, 0, index);
     struct tensor *out = copy_of(tape, call->op->name, in[0]);
-    give(tape, call, node, out);
+    op_give_recorded(tape, call, node, out);
 }
 
 static void run_scatter(struct tape *tape, struct op_call *call) {
@@ -130,7 +124,7 @@ static void run_flip(struct tape *tape, struct op_call *call) {
     struct tensor *t = call->arg[0].tensor;
     op_dims(tape, call, &call->arg[1]);
     struct node *node = node_create(tape, &flip_backward, &t, 1, 1);
-    give(tape, call, node, copy_of(tape, "flip", t));
+    op_give_recorded(tape, call, node, copy_of(tape, "flip", t));
 }
 
 const struct op ops_scatter[] = {

@@ -40,4 +40,9 @@ static inline int64_t size_div_up(int64_t n, int64_t unit) {
     return unit > 0 ? n / unit + (n % unit != 0) : 0;
 }
 
+/* The lowest multiple of the unit that is not less. */
+static inline int64_t size_round_up(int64_t n, int64_t unit) {
+    return size_mul(size_div_up(n, unit), unit);
+}
+
 #endif
